@@ -1,0 +1,89 @@
+package redislock
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// This file alone knows what the scripts reply; each script's head lists its replies.
+//
+// They carry no shebang line, because Redis refuses scripts that have one, whole, when memory is full; and they are
+// called with EVALSHA and EVAL, never with the read-only variants, because those may be routed to a replica.
+var (
+	//go:embed obtain.lua
+	obtainSource string
+	//go:embed refresh.lua
+	refreshSource string
+	//go:embed release.lua
+	releaseSource string
+	//go:embed ttl.lua
+	ttlSource string
+
+	obtainScript  = redis.NewScript(obtainSource)
+	refreshScript = redis.NewScript(refreshSource)
+	releaseScript = redis.NewScript(releaseSource)
+	ttlScript     = redis.NewScript(ttlSource)
+)
+
+// obtainReply decodes the reply of obtain.lua. Exactly one of its results counts: an error, a holder, or the fencing token.
+func obtainReply(reply any, fenceKey string) (fence int64, holder *Holder, err error) {
+	switch r := reply.(type) {
+	case string:
+		fence, err = strconv.ParseInt(r, 10, 64)
+	case []any:
+		holder, err = refusal(r, fenceKey)
+	default:
+		err = fmt.Errorf("reply is a %T", reply)
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("redislock: obtain: %w", err)
+	}
+	return fence, holder, nil
+}
+
+// refusal decodes the list that obtain.lua replies with when it has obtained nothing.
+func refusal(r []any, fenceKey string) (*Holder, error) {
+	switch kind, _ := r[0].(string); {
+	case kind == "held" && len(r) == 4:
+		metadata, _ := r[1].(string)
+		fence, _ := r[2].(string)
+		token, _ := strconv.ParseInt(fence, 10, 64) // a token that is no number is nobody's: 0
+		return &Holder{Metadata: metadata, FenceToken: token, TTL: pttl(r[3])}, nil
+	case kind == "foreign" && len(r) == 3:
+		what, _ := r[1].(string)
+		return &Holder{Metadata: what, TTL: pttl(r[2]), Foreign: true}, nil
+	case kind == "counter" && len(r) == 3:
+		return nil, fmt.Errorf("fence key %q holds the %v %q: no counter, or no token is left below 2^53", fenceKey, r[1], r[2])
+	default:
+		return nil, fmt.Errorf("unknown reply %q", kind)
+	}
+}
+
+// pttl decodes a time to live in milliseconds; negative is none.
+func pttl(reply any) time.Duration {
+	ms, _ := reply.(int64)
+	return time.Duration(ms) * time.Millisecond
+}
+
+// Replies of refresh.lua and release.lua.
+const (
+	refreshed       = 1
+	released        = 1
+	releasedNothing = 0
+)
+
+// ttlNotOurs is what ttl.lua replies in the place of milliseconds.
+const ttlNotOurs = -2
+
+// explain adds to a server's error what its own text leaves out.
+func explain(err error, keys []string, fenceKey string) error {
+	if strings.HasPrefix(err.Error(), "CROSSSLOT") {
+		return fmt.Errorf("redislock: keys %q and fence key %q are not all in one cluster slot, give them one hash tag: %w", keys, fenceKey, err)
+	}
+	return err
+}
