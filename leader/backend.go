@@ -1,0 +1,33 @@
+package leader
+
+import (
+	"context"
+	"time"
+
+	"github.com/redisleader/redisleader/redislock"
+)
+
+// locker is what an elector needs of *redislock.Client. Tests of the state machine put a lock in memory in its place.
+type locker interface {
+	Obtain(ctx context.Context, key string, ttl time.Duration, opt *redislock.Options) (lock, error)
+}
+
+// lock is what an elector needs of *redislock.Lock.
+type lock interface {
+	Token() string
+	FenceToken() int64
+	Remaining() time.Duration
+	Refresh(ctx context.Context, ttl time.Duration, opt *redislock.Options) error
+	Release(ctx context.Context) error
+}
+
+// redisLocker is the locker of New.
+type redisLocker struct{ client *redislock.Client }
+
+func (l redisLocker) Obtain(ctx context.Context, key string, ttl time.Duration, opt *redislock.Options) (lock, error) {
+	obtained, err := l.client.Obtain(ctx, key, ttl, opt)
+	if err != nil {
+		return nil, err // not obtained: a nil *redislock.Lock in the interface would not be nil
+	}
+	return obtained, nil
+}

@@ -1,0 +1,97 @@
+package leader
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Callbacks are called by an Elector. None of them delays renewal, and a panic in one ends the term, releases the lock and
+// continues as the same panic from Run.
+type Callbacks struct {
+	// OnStartedLeading does the leader's work. It runs on a goroutine of its own, once in each term, and should return
+	// soon after ctx is done: the lock is held, and OnStoppedLeading waits, until it has. If it returns earlier, the
+	// term ends and the lock is released.
+	//
+	// ctx.Err looks at the clocks, so that work in a process that was frozen beyond its lease sees the end at its first
+	// look, before any timer fires; contexts derived from ctx learn of it a moment later. context.Cause tells why the
+	// term ended: ErrLost, ErrExpired, ErrResigned, or the cause of the context given to Run. Required.
+	OnStartedLeading func(ctx context.Context, term Term)
+
+	// OnStoppedLeading is called exactly once for each OnStartedLeading, after that returned and before the lock is
+	// released, on the same goroutine. Unlike in client-go it is never called without. Default: none.
+	OnStoppedLeading func()
+
+	// OnNewLeader is called with the identity of each new leader that this candidate sees, itself included: in order, one
+	// call at a time, on a goroutine of its own. A vacancy is not reported, nor the same identity twice in a row; while
+	// a call lasts only the latest change is kept. Default: none.
+	OnNewLeader func(identity string)
+}
+
+// notifier calls OnNewLeader from a goroutine that exists only while there is something to deliver.
+type notifier struct {
+	handler func(identity string)
+	panics  *panics
+	tasks   sync.WaitGroup
+
+	mu      sync.Mutex // guards the fields below, and is not held during a call
+	pending *string    // the latest identity that is not yet delivered
+	last    string     // the latest that is
+	running bool
+}
+
+// notify takes note of a leader. It does not wait for the handler.
+func (n *notifier) notify(identity string) {
+	if n.handler == nil || identity == "" {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pending = &identity
+	if !n.running {
+		n.running = true
+		n.tasks.Go(n.deliver)
+	}
+}
+
+func (n *notifier) deliver() {
+	defer func() { n.panics.keep(recover()) }()
+	for {
+		identity, ok := n.next()
+		if !ok {
+			return
+		}
+		n.handler(identity)
+	}
+}
+
+func (n *notifier) next() (string, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	pending := n.pending
+	n.pending = nil
+	if pending == nil || *pending == n.last {
+		n.running = false
+		return "", false
+	}
+	n.last = *pending
+	return n.last, true
+}
+
+// join waits until nothing is left to deliver, for timeout at the most.
+func (n *notifier) join(timeout time.Duration) error {
+	delivered := make(chan struct{})
+	go func() { // outlives this call only together with the handler that does not return
+		defer close(delivered)
+		n.tasks.Wait()
+	}()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case <-delivered:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("%w: OnNewLeader", ErrDrainTimeout)
+	}
+}

@@ -1,0 +1,49 @@
+package leader
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Check fails if this candidate holds the lock and its term was due to end more than maxTolerableExpiredLease ago, yet it has
+// neither renewed it nor stepped down: then the process hangs and should be restarted. Candidates that do not lead are
+// healthy. It looks at the clocks alone and never waits for the elector.
+func (e *Elector) Check(maxTolerableExpiredLease time.Duration) error {
+	t := e.held.Load()
+	if t == nil {
+		return nil
+	}
+	if late := -t.remaining(e.now()); late > maxTolerableExpiredLease {
+		return fmt.Errorf("leader: %q: the term of %q ended %v ago and was not stepped down from", e.cfg.Name, e.cfg.Identity, late.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// HealthzAdaptor makes the health of an Elector available to a health endpoint, before the Elector exists. Its methods are safe
+// for use by many goroutines.
+type HealthzAdaptor struct {
+	timeout time.Duration
+	elector atomic.Pointer[Elector]
+}
+
+// NewHealthzAdaptor returns an adaptor that is healthy until an elector is set. For timeout see Elector.Check.
+func NewHealthzAdaptor(timeout time.Duration) *HealthzAdaptor {
+	return &HealthzAdaptor{timeout: timeout}
+}
+
+// Name is the name of the check, as in client-go: "leaderElection".
+func (h *HealthzAdaptor) Name() string { return "leaderElection" }
+
+// SetLeaderElection sets the elector whose health counts.
+func (h *HealthzAdaptor) SetLeaderElection(e *Elector) { h.elector.Store(e) }
+
+// Check is Elector.Check with the adaptor's timeout. It does not look at the request.
+func (h *HealthzAdaptor) Check(*http.Request) error {
+	e := h.elector.Load()
+	if e == nil {
+		return nil
+	}
+	return e.Check(h.timeout)
+}

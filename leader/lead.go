@@ -1,0 +1,96 @@
+package leader
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/redisleader/redisleader/redislock"
+)
+
+// lead is the state of a leader: from the acquisition of the lock until there is a reason to step down, which it returns. The
+// lease is renewed all the while.
+func (e *Elector) lead(ctx context.Context, t *term) error {
+	e.held.Store(t)
+	go t.work.run(&e.cfg, &e.panics) // joined by drain
+	if err := e.settleFence(ctx, t); err != nil {
+		return err
+	}
+	e.begin(t)
+	if err := e.keep(ctx, t, t.work.returned); err != nil {
+		return err
+	}
+	return errReturned
+}
+
+// begin makes this candidate the leader.
+func (e *Elector) begin(t *term) {
+	t.startedAt = time.Now()
+	self := Leader{Identity: e.cfg.Identity, FenceToken: t.fence, Metadata: e.cfg.Metadata}
+	e.leading.Store(t)
+	e.cfg.Observer.TermStarted(e.cfg.Name, t.fence)
+	e.cfg.Observer.LeaderChanged(e.cfg.Name, self)
+	e.cfg.Logger.Info("Became leader", "fence", t.fence)
+	e.notifier.notify(e.cfg.Identity)
+	close(t.work.begin)
+}
+
+// keep renews the lease until done is closed, which is no error, or there is a reason to step down.
+func (e *Elector) keep(ctx context.Context, t *term, done <-chan struct{}) error {
+	for {
+		if err := t.check(); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+		case <-t.resigning:
+			return ErrResigned
+		case <-t.ctx.Done():
+		case <-t.renewal.deadline.C:
+			t.renewal.deadline.Reset(t.remaining(e.now())) // in case the timer was early
+		case <-t.renewal.due.C:
+			t.renewal.attempt()
+		case a := <-t.renewal.answers:
+			if err := t.renewal.handle(a); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// settleFence gives the term a fencing token above what the protected resource has accepted.
+func (e *Elector) settleFence(ctx context.Context, t *term) error {
+	if err := e.keep(ctx, t, t.work.asked); err != nil {
+		return err
+	}
+	if t.work.err != nil {
+		e.trouble.report("Cannot ask for the fence floor", t.work.err)
+		return fmt.Errorf("%w: %w", errFence, t.work.err)
+	}
+	if t.fence <= t.work.floor {
+		if err := e.raiseFence(ctx, t); err != nil {
+			e.trouble.report("Cannot raise the fencing token", err)
+			return fmt.Errorf("%w: %w", errFence, err)
+		}
+	}
+	e.seen = max(e.seen, t.fence)
+	return nil
+}
+
+// raiseFence re-obtains the lock, which is ours, with a higher floor.
+func (e *Elector) raiseFence(ctx context.Context, t *term) error {
+	sent := e.now()
+	l, err := e.obtain(ctx, redislock.Options{Token: t.renewal.lock.Token(), FenceFloor: t.work.floor})
+	if err != nil {
+		return err
+	}
+	t.renewal.lock, t.fence = l, l.FenceToken()
+	t.extend(sent)
+	t.renewal.schedule()
+	return nil
+}
