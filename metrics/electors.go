@@ -1,0 +1,105 @@
+package metrics
+
+import (
+	"slices"
+	"sync"
+	"weak"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/redisleader/redisleader/leader"
+)
+
+// Metrics that depend on the clocks, and are therefore read from the electors at each scrape: the process of a frozen leader
+// must not go on claiming what it knew before.
+var (
+	status = prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "master_status"),
+		"Whether this process leads.", []string{"name"}, nil)
+	fenceToken = prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "fence_token"),
+		"Fencing token of the leader that this process knows of.", []string{"name"}, nil)
+	remaining = prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "lease_remaining_seconds"),
+		"How long the term of this process lasts unless it is renewed.", []string{"name"}, nil)
+)
+
+// electors knows the electors that exist, by name, without keeping them alive. The zero value is empty.
+type electors struct {
+	mu     sync.Mutex
+	byName map[string][]weak.Pointer[leader.Elector]
+}
+
+func (s *electors) add(name string, e *leader.Elector) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byName == nil {
+		s.byName = make(map[string][]weak.Pointer[leader.Elector])
+	}
+	s.byName[name] = append(s.byName[name], weak.Make(e))
+}
+
+// alive returns the electors that still exist. It calls forget for each name of which none does any more, before another of
+// that name can be added.
+func (s *electors) alive(forget func(name string)) map[string][]*leader.Elector {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	byName := make(map[string][]*leader.Elector, len(s.byName))
+	for name, pointers := range s.byName {
+		pointers = slices.DeleteFunc(pointers, func(p weak.Pointer[leader.Elector]) bool {
+			e := p.Value()
+			if e != nil {
+				byName[name] = append(byName[name], e)
+			}
+			return e == nil
+		})
+		s.byName[name] = pointers
+		if len(pointers) == 0 {
+			delete(s.byName, name)
+			forget(name)
+		}
+	}
+	return byName
+}
+
+// Describe is for the registry.
+func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{status, fenceToken, remaining} {
+		ch <- desc
+	}
+	for _, v := range m.vectors() {
+		v.Describe(ch)
+	}
+}
+
+// Collect is for the registry. It reads the clocks.
+func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
+	for name, electors := range m.electors.alive(m.forget) {
+		s := sample(electors)
+		ch <- prometheus.MustNewConstMetric(status, prometheus.GaugeValue, s.status, name)
+		ch <- prometheus.MustNewConstMetric(fenceToken, prometheus.GaugeValue, s.fence, name)
+		ch <- prometheus.MustNewConstMetric(remaining, prometheus.GaugeValue, s.remaining, name)
+	}
+	for _, v := range m.vectors() {
+		v.Collect(ch)
+	}
+}
+
+func (m *Metrics) forget(name string) {
+	for _, v := range m.vectors() {
+		v.DeletePartialMatch(prometheus.Labels{"name": name})
+	}
+}
+
+type reading struct{ status, fence, remaining float64 }
+
+// sample reads the electors of one name; if several are in this process, the one that leads counts.
+func sample(electors []*leader.Elector) reading {
+	var s reading
+	for _, e := range electors {
+		if known, ok := e.Leader(); ok {
+			s.fence = max(s.fence, float64(known.FenceToken)) // exact: tokens are below 2^53
+		}
+		if term, ok := e.Term(); ok {
+			s.status, s.remaining = 1, max(s.remaining, term.Remaining().Seconds())
+		}
+	}
+	return s
+}

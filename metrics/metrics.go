@@ -1,0 +1,133 @@
+package metrics
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/redisleader/redisleader/leader"
+)
+
+const namespace = "leader_election"
+
+// Values of the label result of renew_duration_seconds.
+const (
+	renewed     = "success"
+	renewFailed = "failure"
+)
+
+// Metrics is a leader.Observer and a prometheus.Collector. It is safe for use by many electors and goroutines.
+type Metrics struct {
+	leader.NopObserver // for methods that later versions add
+
+	electors electors
+
+	draining      *prometheus.GaugeVec
+	transitions   *prometheus.CounterVec
+	termsEnded    *prometheus.CounterVec
+	termDuration  *prometheus.HistogramVec
+	acquires      *prometheus.CounterVec
+	renewDuration *prometheus.HistogramVec
+	renewMargin   *prometheus.HistogramVec
+	slowpath      *prometheus.CounterVec
+}
+
+// New returns a Metrics that is registered with registerer. The error is the registerer's, such as a
+// prometheus.AlreadyRegisteredError for a second Metrics in one registry.
+func New(registerer prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{
+		draining:      gauge("draining", "Whether the work of a term that has ended is still running."),
+		transitions:   counter("transitions_total", "Terms that were seen to begin, on this process and on others."),
+		termsEnded:    counter("terms_ended_total", "Terms of this process that have ended.", "reason"),
+		termDuration:  histogram("term_duration_seconds", "How long the terms of this process lasted.", prometheus.ExponentialBuckets(1, 4, 10)),
+		acquires:      counter("acquire_attempts_total", "Attempts to obtain the lock.", "result"),
+		renewDuration: histogram("renew_duration_seconds", "How long attempts to renew the lease took.", prometheus.ExponentialBuckets(0.0005, 2.5, 12), "result"),
+		renewMargin:   histogram("renew_margin_seconds", "What was left of the term at each successful renewal.", []float64{.05, .1, .25, .5, 1, 2.5, 5, 7.5, 10, 15, 20, 30, 40, 60}),
+		slowpath:      counter("slowpath_total", "Renewals of the lease that needed more than one attempt."),
+	}
+	if err := registerer.Register(m); err != nil {
+		return nil, fmt.Errorf("metrics: %w", err)
+	}
+	return m, nil
+}
+
+func gauge(name, help string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: namespace, Name: name, Help: help}, []string{"name"})
+}
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, append([]string{"name"}, labels...))
+}
+
+func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	opts := prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}
+	return prometheus.NewHistogramVec(opts, append([]string{"name"}, labels...))
+}
+
+// vectors are the metrics that events change, as opposed to those that are read from the electors at each scrape.
+func (m *Metrics) vectors() []vector {
+	return []vector{
+		m.draining, m.transitions, m.termsEnded, m.termDuration,
+		m.acquires, m.renewDuration, m.renewMargin, m.slowpath,
+	}
+}
+
+type vector interface {
+	prometheus.Collector
+	DeletePartialMatch(prometheus.Labels) int
+}
+
+// ElectorCreated makes the series of an elector exist, with all values of their labels, so that a first event is a step from 0.
+func (m *Metrics) ElectorCreated(name string, e *leader.Elector) {
+	m.electors.add(name, e)
+	m.draining.WithLabelValues(name)
+	m.transitions.WithLabelValues(name)
+	m.termDuration.WithLabelValues(name)
+	m.renewMargin.WithLabelValues(name)
+	m.slowpath.WithLabelValues(name)
+	for _, reason := range leader.EndReasons() {
+		m.termsEnded.WithLabelValues(name, string(reason))
+	}
+	for _, result := range leader.AcquireResults() {
+		m.acquires.WithLabelValues(name, string(result))
+	}
+	for _, result := range []string{renewed, renewFailed} {
+		m.renewDuration.WithLabelValues(name, result)
+	}
+}
+
+// AcquireAttempted counts attempts to obtain the lock.
+func (m *Metrics) AcquireAttempted(name string, result leader.AcquireResult) {
+	m.acquires.WithLabelValues(name, string(result)).Inc()
+}
+
+// LeaderChanged counts terms.
+func (m *Metrics) LeaderChanged(name string, _ leader.Leader) {
+	m.transitions.WithLabelValues(name).Inc()
+}
+
+// RenewAttempted measures attempts to renew the lease.
+func (m *Metrics) RenewAttempted(name string, r leader.Renewal) {
+	if r.Err != nil {
+		m.renewDuration.WithLabelValues(name, renewFailed).Observe(r.Duration.Seconds())
+		return
+	}
+	m.renewDuration.WithLabelValues(name, renewed).Observe(r.Duration.Seconds())
+	m.renewMargin.WithLabelValues(name).Observe(r.Margin.Seconds())
+	if r.Attempts > 1 {
+		m.slowpath.WithLabelValues(name).Inc()
+	}
+}
+
+// TermEnded counts and measures terms.
+func (m *Metrics) TermEnded(name string, reason leader.EndReason, lasted time.Duration) {
+	m.draining.WithLabelValues(name).Set(1)
+	m.termsEnded.WithLabelValues(name, string(reason)).Inc()
+	m.termDuration.WithLabelValues(name).Observe(lasted.Seconds())
+}
+
+// TermDrained ends what TermEnded began.
+func (m *Metrics) TermDrained(name string) {
+	m.draining.WithLabelValues(name).Set(0)
+}
