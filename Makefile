@@ -1,0 +1,46 @@
+# Everything here works on a machine with Go, make and git; what else is needed is installed by the targets that need it.
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+COUNT ?= 50
+
+.PHONY: test race stress bench lint build demo deps
+
+## test: all tests, against real Redis servers that they start themselves
+test: deps
+	go test -count=1 -timeout=10m ./...
+
+## race: the same under the race detector
+race: deps
+	go test -race -count=1 -timeout=20m ./...
+
+## stress: the state machine and the lock, COUNT times, under the race detector
+stress: deps
+	go test -race -count=$(COUNT) -timeout=60m ./internal/... ./redislock ./metrics ./leader
+
+## bench: benchmarks of the packages
+bench: deps
+	go test -run='^$$' -bench=. -benchmem ./...
+
+## lint: format, go vet, staticcheck, a tidy go.mod, shell scripts
+lint:
+	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+	go mod tidy -diff
+	@for script in .ci/*; do bash -n $$script || exit 1; done
+
+## build: all platforms the library supports
+build:
+	GOOS=linux go build ./...
+	GOOS=darwin go build ./...
+	GOOS=windows go build ./...
+	GOOS=darwin go vet ./...
+	GOOS=windows go vet ./...
+
+## demo: an election with everything that can go wrong, on an embedded Redis
+demo:
+	go run ./examples/leader-worker
+
+## deps: redis-server, which the tests start
+deps:
+	@.ci/install-redis
