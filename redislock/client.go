@@ -6,19 +6,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"strconv"
+	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redisleader/redisleader/internal/clock"
-)
-
-// Bounds of a call that is detached from the caller's context, because that has often ended by then: a third of the ttl, after
-// which there is soon nothing left to delete, within these limits.
-const (
-	minDetached = 250 * time.Millisecond
-	maxDetached = 2 * time.Second
 )
 
 // RedisClient is what the package needs of a client: the ability to run scripts. *redis.Client, *redis.ClusterClient,
@@ -27,16 +20,19 @@ type RedisClient interface {
 	redis.Scripter
 }
 
-// Client obtains locks through one Redis client. It is safe for use by many goroutines, keeps no connection and starts no
-// goroutine of its own.
+// Client obtains locks through one Redis client. It is safe for use by many goroutines. While somebody watches a lock it
+// keeps one connection for announcements and the goroutines that serve it; otherwise it has neither.
 type Client struct {
 	client RedisClient
 	now    func() clock.Instant
+	hub    hub
 }
 
 // New returns a Client that uses client. A client that is unsupported is reported by each Obtain.
 func New(client RedisClient) *Client {
-	return &Client{client: client, now: clock.Now}
+	c := &Client{client: client, now: clock.Now}
+	c.hub.client, _ = client.(subscriber)
+	return c
 }
 
 // Obtain is a short cut for New(client).Obtain(ctx, key, ttl, opt).
@@ -57,8 +53,9 @@ func ObtainMulti(ctx context.Context, client RedisClient, keys []string, ttl tim
 // ErrNotObtained and the context's error.
 //
 // An error that matches neither says that an attempt failed, perhaps after Redis applied it. Before returning it, Obtain
-// tries to delete what it may have created, with a detached context, for a third of the ttl but at least 250 ms and at most 2 s. Errors are not retried. Matched are
-// also ErrInvalidTTL and ErrUnsupportedClient; then, and for all invalid options, nothing was sent.
+// tries to delete what it may have created, with a detached context, for a third of the ttl but at least 250 ms and at
+// most 2 s. Errors are not retried. Matched are also ErrInvalidTTL and ErrUnsupportedClient; then, and for all invalid
+// options, nothing was sent.
 //
 // The lock is returned on an affirmative reply, however late that came: Remaining says what is left.
 func (c *Client) Obtain(ctx context.Context, key string, ttl time.Duration, opt *Options) (*Lock, error) {
@@ -75,7 +72,8 @@ func (c *Client) ObtainMulti(ctx context.Context, keys []string, ttl time.Durati
 	if err := ctx.Err(); err != nil {
 		return nil, interrupted(err)
 	}
-	return c.acquire(ctx, newRequest(keys, ttl, opt))
+	r := c.newRequest(keys, ttl, opt)
+	return r.acquire(ctx)
 }
 
 // supported reports whether the client can keep a lock in one place and run a script in a single call.
@@ -91,40 +89,39 @@ func (c *Client) supported() error {
 
 // request is one Obtain: the same for each of its attempts, so that Redis recognises one that it has applied already.
 type request struct {
-	keys  []string // the locks
-	token string
-	ttl   time.Duration
-	opt   *Options
+	lock *Lock // what the caller gets when an attempt succeeds
+	ttl  time.Duration
+	opt  *Options
 
-	scriptKeys []string // the locks, and the fence key if there is one
-	scriptArgs []any
+	keys []string // of the script: the locks, and the fence key if there is one
 }
 
-func newRequest(keys []string, ttl time.Duration, opt *Options) *request {
-	r := &request{keys: keys, token: opt.Token, ttl: ttl, opt: opt, scriptKeys: keys}
-	if r.token == "" {
-		r.token = randomToken()
-	}
+func (c *Client) newRequest(keys []string, ttl time.Duration, opt *Options) request {
+	l := newLock(c, keys, opt)
+	r := request{lock: l, ttl: ttl, opt: opt, keys: l.keys}
 	if opt.FenceKey != "" {
-		r.scriptKeys = append(keys[:len(keys):len(keys)], opt.FenceKey)
+		r.keys = append(l.keys, opt.FenceKey) // newLock has left room
 	}
-	r.scriptArgs = []any{r.token, opt.Metadata, milliseconds(ttl), len(keys), strconv.FormatInt(opt.FenceFloor, 10), opt.FenceClock}
+	l.obtainTTL = milliseconds(ttl)
+	l.obtainArgs = [5]any{&l.token, &l.metadata, &l.obtainTTL, &opt.FenceFloor, &l.flags}
 	return r
 }
 
 // randomToken is 128 bits from crypto/rand, which crashes the program rather than return less.
 func randomToken() string {
-	var b [16]byte
-	_, _ = rand.Read(b[:])
-	return base64.RawURLEncoding.EncodeToString(b[:])
+	var random [16]byte
+	var text [22]byte
+	_, _ = rand.Read(random[:])
+	base64.RawURLEncoding.Encode(text[:], random[:])
+	return string(text[:])
 }
 
 // acquire makes attempts until one is decided or waiting ends.
-func (c *Client) acquire(ctx context.Context, r *request) (*Lock, error) {
+func (r *request) acquire(ctx context.Context) (*Lock, error) {
 	wait := newWaiter(ctx, r.opt.strategy(), r.ttl)
 	defer wait.stop()
 	for held := false; ; held = true {
-		lock, err := c.attempt(wait.ctx, r)
+		err := r.attempt(wait.ctx)
 		if err == ErrNotObtained {
 			if err = wait.next(); err == nil {
 				continue
@@ -132,53 +129,57 @@ func (c *Client) acquire(ctx context.Context, r *request) (*Lock, error) {
 			return nil, err
 		}
 		if err != nil {
-			c.cleanUp(ctx, r)
-			return nil, wait.explain(err, held)
+			err = wait.explain(err, held) // as things are now, not after the clean-up
+			r.cleanUp(ctx, err)
+			return nil, err
 		}
-		return lock, nil
+		return r.lock, nil
 	}
 }
 
 // attempt runs the script once.
-func (c *Client) attempt(ctx context.Context, r *request) (*Lock, error) {
-	sent := c.now()
-	reply, err := obtainScript.Run(ctx, c.client, r.scriptKeys, r.scriptArgs...).Result()
+func (r *request) attempt(ctx context.Context) error {
+	l := r.lock
+	sent := l.client.now()
+	reply, err := obtainScript.Run(ctx, l.client.client, r.keys, l.obtainArgs[:]...).Result()
 	if err != nil {
-		return nil, explain(err, r.keys, r.opt.FenceKey)
+		return explain(err, l.keys, r.opt.FenceKey)
 	}
 	fence, holder, err := obtainReply(reply, r.opt.FenceKey)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if holder != nil {
 		if r.opt.OnHeld != nil {
 			r.opt.OnHeld(*holder)
 		}
-		return nil, ErrNotObtained
+		return ErrNotObtained
 	}
-	return &Lock{
-		client:   c,
-		keys:     r.keys,
-		token:    r.token,
-		metadata: r.opt.Metadata,
-		fence:    fence,
-		lease:    lease{sent: sent, span: usable(r.ttl)},
-	}, nil
+	l.fence, l.lease.sent, l.lease.span = fence, sent, usable(r.ttl)
+	return nil
 }
 
 // cleanUp deletes what an attempt of unknown outcome may have created. Even an error that Redis sent leaves the outcome
 // unknown: the client library silently sends a command again after a lost reply. A token that the caller chose may
-// stand for a lock obtained earlier, which is not ours to delete.
-func (c *Client) cleanUp(ctx context.Context, r *request) {
-	if r.opt.Token != "" {
+// stand for a lock obtained earlier, which is not ours to delete; and a server that could not be reached just now is not asked
+// again.
+func (r *request) cleanUp(ctx context.Context, err error) {
+	if r.opt.Token != "" || unreachable(err) {
 		return
 	}
-	ctx, cancel := detach(ctx, r.ttl)
-	defer cancel()
-	_ = releaseScript.Run(ctx, c.client, r.keys, r.token).Err() // the ttl deletes what this does not
+	// On a connection of its own the deletion may overtake the attempt. Redis replies after a turn of its event loop, in
+	// which it has then done both: a second look finds what the first came too early for.
+	ctx = detach(ctx, r.ttl)
+	for range 2 {
+		reply, err := r.lock.runRelease(ctx)
+		if err != nil || reply != releasedNothing {
+			return // the ttl deletes what this did not
+		}
+	}
 }
 
-// detach keeps ctx's values, but neither its end nor its deadline.
-func detach(ctx context.Context, ttl time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), max(minDetached, min(ttl/3, maxDetached)))
+// unreachable reports whether err says that there was no connection to send anything on.
+func unreachable(err error) bool {
+	var network *net.OpError
+	return errors.As(err, &network) && network.Op == "dial"
 }

@@ -17,8 +17,9 @@
 //
 // Use a client with ContextTimeoutEnabled, or a context's deadline does not interrupt a read that hangs; go-redis
 // otherwise waits for its ReadTimeout. Locks need Redis 6 or later and the commands evalsha, eval, type, hget, hmget, hset,
-// pexpire, pttl and del; a FenceKey needs get and set, FenceClock needs time.
+// pexpire, pttl and del; a FenceKey needs get and set, FenceClock needs time. Announcements are a help that may be denied:
+// publish, pubsub|numsub and subscribe, with the channel of the lock.
 //
-// The package starts no goroutine, logs nothing and keeps no connection. Who needs a lock held over time, with renewal and
+// The package logs nothing. It keeps a connection, and goroutines to serve it, only while a lock is being watched. Who needs a lock held over time, with renewal and
 // callbacks, wants package leader.
 package redislock

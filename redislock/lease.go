@@ -1,7 +1,6 @@
 package redislock
 
 import (
-	"slices"
 	"sync"
 	"time"
 
@@ -17,12 +16,13 @@ func usable(ttl time.Duration) time.Duration {
 // lease is what this process knows about its lock without asking Redis: it can be relied upon until sent + span. The
 // instant is the one before the attempt was sent, since the server may have applied it at any moment after.
 type lease struct {
-	mu      sync.Mutex
-	sent    clock.Instant
-	span    time.Duration
-	pending []time.Duration // spans of refreshes whose reply is outstanding
-	ended   bool            // sticky: ran out, found to be somebody else's, or given up
-	gone    bool            // Redis said that it is not ours, or no longer
+	mu       sync.Mutex
+	sent     clock.Instant
+	span     time.Duration
+	inFlight int           // refreshes whose reply is outstanding
+	shortest time.Duration // the shortest span of all refreshes since none was in flight
+	ended    bool          // sticky: ran out, found to be somebody else's, or given up
+	gone     bool          // Redis said that it is not ours, or no longer
 }
 
 // remaining is zero or less once the lease has ended, and stays so.
@@ -50,7 +50,11 @@ func (l *lease) begin(now clock.Instant, span time.Duration) bool {
 	if left <= 0 {
 		return false
 	}
-	l.pending = append(l.pending, span)
+	if l.inFlight == 0 {
+		l.shortest = span
+	}
+	l.inFlight++
+	l.shortest = min(l.shortest, span)
 	if span < left {
 		l.sent, l.span = now, span
 	}
@@ -58,39 +62,30 @@ func (l *lease) begin(now clock.Instant, span time.Duration) bool {
 }
 
 // abandon notes that a refresh failed: it leaves the lease as it is.
-func (l *lease) abandon(span time.Duration) {
+func (l *lease) abandon() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle(span)
+	l.inFlight--
 }
 
 // extend notes that a refresh succeeded and reports whether the lease goes on: a success that comes after the lease has
 // run out does not bring it back, because somebody may have looked in between.
 //
-// Refreshes may overlap, and Redis may apply them in any order. Whichever it applied last did so after the newest instant
-// of all successes, so that instant counts, with the shortest span among those that could be the last.
-func (l *lease) extend(now, sent clock.Instant, span time.Duration) bool {
+// Refreshes may overlap, and Redis may apply them in any order, whatever that of their replies. Whichever it applied last
+// did so after the newest instant of all successes, so that instant counts, with the shortest span among those that
+// overlapped.
+func (l *lease) extend(now, sent clock.Instant) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.settle(span)
+	l.inFlight--
 	if l.left(now) <= 0 {
 		return false
 	}
-	if sent.Since(l.sent) < 0 { // overtaken by a refresh that was sent later
-		l.span = min(l.span, span)
-		return true
+	if sent.Since(l.sent) > 0 { // not overtaken by a refresh that was sent later
+		l.sent = sent
 	}
-	l.sent, l.span = sent, span
-	if len(l.pending) > 0 {
-		l.span = min(span, slices.Min(l.pending))
-	}
+	l.span = l.shortest
 	return true
-}
-
-func (l *lease) settle(span time.Duration) {
-	if i := slices.Index(l.pending, span); i >= 0 {
-		l.pending = slices.Delete(l.pending, i, i+1)
-	}
 }
 
 // lose notes that there is no such lock of ours on the server, or no longer.

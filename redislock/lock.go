@@ -13,8 +13,32 @@ type Lock struct {
 	keys     []string
 	token    string
 	metadata string
+	flags    string // of the scripts
 	fence    int64
 	lease    lease
+
+	// Room for what nearly every lock needs, so that one allocation does for all of it: a lock's and a fence key's name, and the
+	// arguments of scripts, which are pointers because an interface that holds a string or a number is another allocation.
+	names       [2]string
+	obtainTTL   int64 // milliseconds
+	obtainArgs  [5]any
+	releaseArgs [2]any
+}
+
+// newLock prepares what an Obtain gives if it succeeds. The keys are copied, because the caller may go on using its own, with
+// room for one more.
+func newLock(c *Client, keys []string, opt *Options) *Lock {
+	l := &Lock{client: c, token: opt.Token, metadata: opt.Metadata, flags: opt.flags()}
+	if l.token == "" {
+		l.token = randomToken()
+	}
+	l.keys = l.names[:0]
+	if len(keys) >= len(l.names) {
+		l.keys = make([]string, 0, len(keys)+1)
+	}
+	l.keys = append(l.keys, keys...)
+	l.releaseArgs = [2]any{&l.token, &l.flags}
+	return l
 }
 
 // Key is the name of the lock, the first if there are several, "" of a nil *Lock.
@@ -124,21 +148,22 @@ func (l *Lock) refresh(ctx context.Context, ttl time.Duration) error {
 	}
 	reply, err := refreshScript.Run(ctx, l.client.client, l.keys, l.token, milliseconds(ttl)).Int64()
 	if err != nil {
-		l.lease.abandon(span)
+		l.lease.abandon()
 		return err
 	}
 	if reply != refreshed {
 		l.lease.lose()
 		return ErrNotObtained
 	}
-	if !l.lease.extend(l.client.now(), sent, span) {
+	if !l.lease.extend(l.client.now(), sent) {
 		return ErrNotObtained
 	}
 	return nil
 }
 
 // Release deletes the lock if it is still ours. It uses ctx for its values only, so that it works after ctx was cancelled,
-// and takes at most a third of the ttl, but no less than 250 ms and no more than 2 s, provided that the client's reads heed a context (redis.Options.ContextTimeoutEnabled).
+// and gives up after a third of the ttl, but not before 250 ms and at the latest after 2 s, provided that the client's
+// reads heed a context (redis.Options.ContextTimeoutEnabled).
 //
 // ErrLockNotHeld means that there was nothing to release: it had run out, is somebody else's, or was released before. If
 // Redis finds no lock at a time at which ours cannot have run out yet, that is taken as the answer to a release whose
@@ -148,9 +173,7 @@ func (l *Lock) Release(ctx context.Context) error {
 		return ErrLockNotHeld
 	}
 	present := l.lease.giveUp(l.client.now())
-	ctx, cancel := detach(ctx, l.lease.length())
-	defer cancel()
-	reply, err := releaseScript.Run(ctx, l.client.client, l.keys, l.token).Int64()
+	reply, err := l.runRelease(detach(ctx, l.lease.length()))
 	if err != nil {
 		return fmt.Errorf("redislock: release: %w", err)
 	}
@@ -159,4 +182,8 @@ func (l *Lock) Release(ctx context.Context) error {
 		return nil
 	}
 	return ErrLockNotHeld
+}
+
+func (l *Lock) runRelease(ctx context.Context) (reply int64, err error) {
+	return releaseScript.Run(ctx, l.client.client, l.keys, l.releaseArgs[:]...).Int64()
 }

@@ -41,6 +41,10 @@ type Options struct {
 	// It needs FenceKey, and the permission to call TIME. Obtain only.
 	FenceClock bool
 
+	// Announce makes Obtain and Release tell those who Watch the lock, with a PUBLISH on the channel Channel(key). Default: false.
+	// A permission that is missing for it fails neither. Of several locks the first is announced. Obtain only.
+	Announce bool
+
 	// OnHeld is called after each attempt that found the lock held, on the goroutine that called Obtain, before it waits.
 	// Default: none. Obtain only.
 	OnHeld func(Holder)
@@ -63,11 +67,28 @@ func (o *Options) strategy() RetryStrategy {
 	return fork(o.RetryStrategy)
 }
 
+// flags are the options that the scripts know as letters. They are letters, not arguments of their own, because Redis breaks a
+// connection that sends more than 10 arguments before it is authenticated, and its NOAUTH would go missing.
+func (o *Options) flags() string {
+	var letters [3]byte
+	flags := letters[:0]
+	if o.FenceKey != "" {
+		flags = append(flags, 'f')
+	}
+	if o.FenceClock {
+		flags = append(flags, 'c')
+	}
+	if o.Announce {
+		flags = append(flags, 'a')
+	}
+	return string(flags)
+}
+
 // validate checks what one call to Obtain was given and joins everything that is wrong with it.
 func (o *Options) validate(keys []string, ttl time.Duration) error {
 	var errs []error
 	if len(keys) == 0 || slices.Contains(keys, "") {
-		errs = append(errs, fmt.Errorf("redislock: keys %q: need at least one, and none may be empty", keys))
+		errs = append(errs, fmt.Errorf("redislock: keys %q: need at least one, and none may be empty", slices.Clone(keys))) // the clone keeps keys off the heap
 	}
 	if err := validateTTL(ttl); err != nil {
 		errs = append(errs, err)

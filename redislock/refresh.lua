@@ -10,11 +10,11 @@
 --   0  at least one of the locks is not ours
 
 for _, key in ipairs(KEYS) do
-  if redis.call('TYPE', key).ok ~= 'hash' or redis.call('HGET', key, 'token') ~= ARGV[1] then
+  if call('TYPE', key).ok ~= 'hash' or call('HGET', key, 'token') ~= ARGV[1] then
     return 0
   end
 end
 for _, key in ipairs(KEYS) do
-  redis.call('PEXPIRE', key, ARGV[2])
+  call('PEXPIRE', key, ARGV[2])
 end
 return 1

@@ -2,19 +2,31 @@
 --
 -- KEYS     the locks
 -- ARGV[1]  ownership token
+-- ARGV[2]  flags: a announce the release, on the channel of the first lock
 --
 -- Replies:
 --   1  all were ours and are gone
 --   0  there was none of them: expired, deleted, or released by an earlier send of this command
 --  -1  at least one is somebody else's, or some were missing
 
-local ours, missing = 0, 0
+local ours, missing = {}, 0
 for _, key in ipairs(KEYS) do
-  local kind = redis.call('TYPE', key).ok
+  local kind = call('TYPE', key).ok
   if kind == 'none' then
     missing = missing + 1
-  elseif kind == 'hash' and redis.call('HGET', key, 'token') == ARGV[1] then
-    ours = ours + redis.call('DEL', key)
+  elseif kind == 'hash' and call('HGET', key, 'token') == ARGV[1] then
+    table.insert(ours, key)
   end
 end
-return ours == #KEYS and 1 or missing == #KEYS and 0 or -1
+for _, key in ipairs(ours) do -- apart from the loop above, which may meet a key twice
+  call('DEL', key)
+end
+
+-- The announcement follows the delete, so that who hears it finds the lock free. It says how many listen, for them to spread
+-- their attempts. It is a hint: where publishing is not permitted the release stands all the same.
+if #ours == #KEYS and string.find(ARGV[2], 'a', 1, true) then
+  local channel = KEYS[1] .. ':announce'
+  local listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)
+  redis.pcall('PUBLISH', channel, 'released ' .. (listeners[2] or 0))
+end
+return #ours == #KEYS and 1 or missing == #KEYS and 0 or -1

@@ -15,6 +15,8 @@ import (
 // They carry no shebang line, because Redis refuses scripts that have one, whole, when memory is full; and they are
 // called with EVALSHA and EVAL, never with the read-only variants, because those may be routed to a replica.
 var (
+	//go:embed call.lua
+	callSource string
 	//go:embed obtain.lua
 	obtainSource string
 	//go:embed refresh.lua
@@ -24,15 +26,17 @@ var (
 	//go:embed ttl.lua
 	ttlSource string
 
-	obtainScript  = redis.NewScript(obtainSource)
-	refreshScript = redis.NewScript(refreshSource)
-	releaseScript = redis.NewScript(releaseSource)
-	ttlScript     = redis.NewScript(ttlSource)
+	obtainScript  = redis.NewScript(callSource + obtainSource)
+	refreshScript = redis.NewScript(callSource + refreshSource)
+	releaseScript = redis.NewScript(callSource + releaseSource)
+	ttlScript     = redis.NewScript(callSource + ttlSource)
 )
 
 // obtainReply decodes the reply of obtain.lua. Exactly one of its results counts: an error, a holder, or the fencing token.
 func obtainReply(reply any, fenceKey string) (fence int64, holder *Holder, err error) {
 	switch r := reply.(type) {
+	case int64:
+		return r, nil, nil
 	case string:
 		fence, err = strconv.ParseInt(r, 10, 64)
 	case []any:

@@ -10,10 +10,10 @@
 
 local shortest = -1
 for _, key in ipairs(KEYS) do
-  if redis.call('TYPE', key).ok ~= 'hash' or redis.call('HGET', key, 'token') ~= ARGV[1] then
+  if call('TYPE', key).ok ~= 'hash' or call('HGET', key, 'token') ~= ARGV[1] then
     return -2
   end
-  local ttl = redis.call('PTTL', key)
+  local ttl = call('PTTL', key)
   if ttl >= 0 and (shortest < 0 or ttl < shortest) then
     shortest = ttl
   end

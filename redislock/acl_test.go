@@ -1,0 +1,91 @@
+package redislock
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// aclLine is the user that the README tells operators to create. HELLO and AUTH need no permission. go-redis does without
+// CLIENT SETINFO, which Redis 7.0 does not know and would not accept in a rule.
+const aclLine = "on >secret resetchannels resetkeys ~app:* -@all " +
+	"+evalsha +eval +type +hget +hmget +hset +pexpire +pttl +del +get +set +time"
+
+// actAs lets a user with these rules do everything that a lock can do, and joins what was refused.
+func (s *scene) actAs(user string, rules []string) error {
+	s.Helper()
+	s.must(s.redis.Do(s.Context(), append([]any{"ACL", "SETUSER", user, "reset"}, words(rules)...)...).Err())
+	s.must(s.redis.FlushDB(s.Context()).Err())
+	s.must(s.redis.ScriptFlush(s.Context()).Err())
+	options := s.server.Options()
+	options.Username, options.Password = user, "secret"
+	client := redis.NewClient(options)
+	defer func() { _ = client.Close() }()
+	app := &scene{T: s.T, key: "app:lock", fence: "app:fence"}
+	var errs []error
+	for range 2 { // with unknown scripts, and with known ones
+		for _, op := range app.operations(New(client)) {
+			errs = append(errs, op.do())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func words(list []string) []any {
+	anys := make([]any, len(list))
+	for i, word := range list {
+		anys[i] = word
+	}
+	return anys
+}
+
+func TestUserOfTheREADMECanDoEverything(t *testing.T) {
+	s := ownScene(t)
+	if err := s.actAs("app", strings.Fields(aclLine)); err != nil {
+		t.Error(err)
+	}
+	log, err := s.redis.Do(t.Context(), "ACL", "LOG").Slice()
+	s.must(err)
+	for _, entry := range log {
+		if text := fmt.Sprint(entry); !strings.Contains(text, "client|") {
+			t.Errorf("refused, though perhaps unnoticed: %s", text)
+		}
+	}
+}
+
+// TestUserOfTheREADMECanDoNothingElse takes each command away in turn.
+func TestUserOfTheREADMECanDoNothingElse(t *testing.T) {
+	s := ownScene(t)
+	rules := strings.Fields(aclLine)
+	for i, rule := range rules {
+		if !strings.HasPrefix(rule, "+") {
+			continue
+		}
+		if err := s.actAs("app", slices.Delete(slices.Clone(rules), i, i+1)); err == nil {
+			t.Errorf("nothing needs %s", rule)
+		}
+	}
+}
+
+// A lock whose time to live cannot be set must not be left behind, for it would stay for ever.
+func TestNothingIsLeftWithoutThePermissionToExpire(t *testing.T) {
+	s := ownScene(t)
+	for _, token := range []string{"", "chosen"} { // an Obtain with a token of the caller's own does not clean up
+		err := s.actAs("app", strings.Fields(strings.Replace(aclLine, "+pexpire ", "", 1)))
+		if err == nil || !strings.Contains(err.Error(), "NOPERM") || !strings.Contains(err.Error(), "'PEXPIRE'") {
+			t.Errorf("error %v does not name the command", err)
+		}
+		s.must(s.redis.Do(s.Context(), "ACL", "SETUSER", "default", "-pexpire").Err())
+		if _, err := New(s.redis).Obtain(s.Context(), "app:lock", long, &Options{Token: token}); err == nil {
+			t.Error("obtained")
+		}
+		s.must(s.redis.Do(s.Context(), "ACL", "SETUSER", "default", "+pexpire").Err())
+		if n := s.redis.Exists(s.Context(), "app:lock").Val(); n != 0 {
+			t.Errorf("token %q: the lock is left with a ttl of %v", token, s.redis.PTTL(s.Context(), "app:lock").Val())
+		}
+	}
+}

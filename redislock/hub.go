@@ -1,0 +1,116 @@
+package redislock
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// subscriber is what a client needs for announcements besides running scripts.
+type subscriber interface {
+	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
+}
+
+// hub shares one subscription connection among the watches of a Client.
+type hub struct {
+	client subscriber // nil: announcements are not to be had
+
+	mu      sync.Mutex                     // guards the fields below
+	watches map[string]map[*Watch]struct{} // by channel
+	session *session                       // while there are watches
+
+	tasks sync.WaitGroup // the goroutines of all sessions
+}
+
+func (h *hub) add(w *Watch) {
+	if h.client == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.watches == nil {
+		h.watches = make(map[string]map[*Watch]struct{})
+	}
+	known := h.watches[w.channel] != nil
+	if !known {
+		h.watches[w.channel] = make(map[*Watch]struct{})
+	}
+	h.watches[w.channel][w] = struct{}{}
+	switch {
+	case h.session == nil:
+		h.session = startSession(h)
+	case !known:
+		h.session.change()
+	case h.session.confirmed[w.channel]:
+		w.deliver(Announcement{Kind: Subscribed})
+	}
+}
+
+// remove ends a watch and, with the last one, the session. It does not wait for its goroutines, because who has just obtained a
+// lock has better things to do.
+func (h *hub) remove(w *Watch) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	watches := h.watches[w.channel]
+	if _, ok := watches[w]; !ok {
+		return
+	}
+	delete(watches, w)
+	if len(watches) > 0 {
+		return
+	}
+	delete(h.watches, w.channel)
+	if len(h.watches) > 0 {
+		h.session.change()
+		return
+	}
+	h.session.stop()
+	h.session = nil
+}
+
+// wanted are the channels that somebody watches.
+func (h *hub) wanted() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Keys(h.watches))
+}
+
+// tell delivers a to the watches of a channel, each with a delay of its own.
+func (h *hub) tell(s *session, channel string, a Announcement, listeners int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.session != s {
+		return // it has ended
+	}
+	if a.Kind == Subscribed {
+		s.confirmed[channel] = true
+	}
+	index := 0
+	for w := range h.watches[channel] { // in random order
+		if a.Kind != Taken {
+			a.Delay = delayOf(index, listeners)
+		}
+		w.deliver(a)
+		index++
+	}
+}
+
+// tellAll delivers a to all watches: announcements do not arrive.
+func (h *hub) tellAll(s *session, a Announcement) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.session != s {
+		return
+	}
+	clear(s.confirmed)
+	for _, watches := range h.watches {
+		for w := range watches {
+			w.deliver(a)
+		}
+	}
+}
+
+func (h *hub) join() { h.tasks.Wait() }

@@ -1,0 +1,199 @@
+package redislock
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redisleader/redisleader/internal/faultproxy"
+)
+
+func TestObtainCreatesAHashThatPeopleCanRead(t *testing.T) {
+	s := newScene(t)
+	lock := s.obtain(long, &Options{Metadata: "me"})
+	fields, err := s.redis.HGetAll(t.Context(), s.key).Result()
+	s.must(err)
+	if want := map[string]string{"token": lock.Token(), "metadata": "me", "fence": "0"}; !maps.Equal(fields, want) {
+		t.Errorf("hash = %q, want %q", fields, want)
+	}
+	s.wantTTL(s.key, long)
+	if lock.Key() != s.key || len(lock.Keys()) != 1 || lock.Keys()[0] != s.key || lock.Metadata() != "me" || lock.FenceToken() != 0 {
+		t.Errorf("lock is %q %q %q %d", lock.Key(), lock.Keys(), lock.Metadata(), lock.FenceToken())
+	}
+}
+
+func TestObtainLeavesUsableTimeLessAMargin(t *testing.T) {
+	s := newScene(t)
+	lock := s.obtain(long, nil)
+	if got, most := lock.Remaining(), long-long/100-2*time.Millisecond; got > most || got < most-patience {
+		t.Errorf("Remaining = %v, want little less than %v", got, most)
+	}
+}
+
+func TestTokenIs128RandomBits(t *testing.T) {
+	const count = 1000
+	s := newScene(t)
+	lock := s.obtain(long, nil)
+	if !regexp.MustCompile(`^[A-Za-z0-9_-]{22}$`).MatchString(lock.Token()) {
+		t.Errorf("token %q is not 22 characters of base64url", lock.Token())
+	}
+	seen := map[string]bool{lock.Token(): true}
+	for range count {
+		seen[randomToken()] = true
+	}
+	if len(seen) != count+1 {
+		t.Errorf("%d tokens, %d of them different", count+1, len(seen))
+	}
+}
+
+func TestObtainOfAHeldLockIsExactlyErrNotObtained(t *testing.T) {
+	s := newScene(t)
+	first := s.obtain(long, &Options{Metadata: "first"})
+	lock, err := s.client.Obtain(t.Context(), s.key, time.Second, &Options{Metadata: "second"})
+	if lock != nil || err != ErrNotObtained {
+		t.Errorf("Obtain = %v, %v, want ErrNotObtained itself", lock, err)
+	}
+	s.wantField(s.key, "token", first.Token())
+	s.wantField(s.key, "metadata", "first")
+	s.wantTTL(s.key, long)
+}
+
+func TestObtainAfterTheLockRanOut(t *testing.T) {
+	s := newScene(t)
+	first := s.obtain(20*time.Millisecond, nil)
+	s.eventually("the lock to run out", func() bool {
+		lock, err := s.client.Obtain(t.Context(), s.key, long, nil)
+		return err == nil && lock.Token() != first.Token()
+	})
+}
+
+func TestPackageLevelFunctions(t *testing.T) {
+	s := newScene(t)
+	one, err := Obtain(t.Context(), s.redis, s.key, long, nil)
+	s.must(err)
+	s.wantField(s.key, "token", one.Token())
+	two, err := ObtainMulti(t.Context(), s.redis, []string{s.key + "1", s.key + "2"}, long, nil)
+	s.must(err)
+	s.wantField(s.key+"2", "token", two.Token())
+}
+
+func TestObtainWithAnEndedContextSendsNothing(t *testing.T) {
+	_, err := New(unused{}).Obtain(canceled(), "key", time.Second, nil)
+	wantErrors(t, err, ErrNotObtained, context.Canceled)
+}
+
+func TestBinaryTokenAndMetadata(t *testing.T) {
+	s := newScene(t)
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for _, token := range []string{string(all), "\x00", "a\r\nb", "*1\r\n", strings.Repeat("x", 1<<16)} {
+		var holder Holder
+		lock := s.obtain(long, &Options{Token: token, Metadata: token})
+		s.wantField(s.key, "token", token)
+		_, err := s.client.Obtain(t.Context(), s.key, long, &Options{OnHeld: func(h Holder) { holder = h }})
+		if err != ErrNotObtained || holder.Metadata != token {
+			t.Errorf("%.20q: %v, holder %.20q", token, err, holder.Metadata)
+		}
+		s.must(lock.Refresh(t.Context(), long, nil))
+		s.must(lock.Release(t.Context()))
+		s.wantGone(s.key)
+	}
+}
+
+func TestEmptyTokenMeansARandomOne(t *testing.T) {
+	s := newScene(t)
+	if lock := s.obtain(long, &Options{Token: ""}); len(lock.Token()) != 22 {
+		t.Errorf("token = %q", lock.Token())
+	}
+}
+
+func TestATokenIsComparedWhole(t *testing.T) {
+	for _, c := range []struct{ name, ours, theirs string }{
+		{"ours is a prefix", "abc", "abcd"},
+		{"theirs is a prefix", "abcd", "abc"},
+		{"binary", "a", "a\x00"},
+		{"case", "abc", "ABC"},
+		{"number", "1", "1.0"},
+		{"theirs is empty", "a", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newScene(t)
+			// A lock each, as finding one lost ends it.
+			opt := &Options{Token: c.ours}
+			refreshed, asked, released := s.obtain(long, opt), s.obtain(long, opt), s.obtain(long, opt)
+			s.must(s.redis.HSet(t.Context(), s.key, "token", c.theirs).Err())
+			if _, err := s.client.Obtain(t.Context(), s.key, time.Hour, opt); err != ErrNotObtained {
+				t.Errorf("Obtain: %v", err)
+			}
+			if err := refreshed.Refresh(t.Context(), time.Hour, nil); err != ErrNotObtained {
+				t.Errorf("Refresh: %v", err)
+			}
+			if ttl, err := asked.TTL(t.Context()); ttl != 0 || err != nil {
+				t.Errorf("TTL = %v, %v", ttl, err)
+			}
+			if err := released.Release(t.Context()); err != ErrLockNotHeld {
+				t.Errorf("Release: %v", err)
+			}
+			s.wantField(s.key, "token", c.theirs)
+			s.wantTTL(s.key, long)
+		})
+	}
+}
+
+func TestExplicitTokenReobtains(t *testing.T) {
+	s := newScene(t)
+	s.obtain(long, &Options{Token: "mine", Metadata: "old"})
+	again := s.obtain(time.Hour, &Options{Token: "mine", Metadata: "new"})
+	if again.Token() != "mine" {
+		t.Errorf("token = %q", again.Token())
+	}
+	s.wantField(s.key, "metadata", "new")
+	s.wantTTL(s.key, time.Hour)
+	s.must(again.Release(t.Context()))
+	s.wantGone(s.key)
+}
+
+// TestNoErrorShowsTheToken makes each kind of failure happen to a lock with a known token.
+func TestNoErrorShowsTheToken(t *testing.T) {
+	const secret = "ownership-secret"
+	s := newScene(t)
+	opt := &Options{Token: secret, FenceKey: s.fence}
+	lock := s.obtain(long, opt)
+	proxy, remote := s.proxied()
+	cut := &Lock{client: remote, keys: lock.keys, token: secret, lease: lease{sent: lock.lease.sent, span: long}}
+	proxy.OnCommand(func(faultproxy.Command) faultproxy.Action { return faultproxy.CutBefore })
+
+	var errs []error
+	note := func(err error) {
+		t.Helper()
+		if err == nil {
+			t.Error("no error")
+		}
+		errs = append(errs, err)
+	}
+	_, err := remote.Obtain(t.Context(), s.key, long, opt)
+	note(err)
+	note(cut.Refresh(t.Context(), long, nil))
+	_, err = cut.TTL(t.Context())
+	note(err)
+	note(cut.Release(t.Context()))
+	s.must(s.redis.HSet(t.Context(), s.key, "token", "other").Err())
+	_, err = s.client.Obtain(t.Context(), s.key, long, opt)
+	note(err)
+	note(lock.Refresh(t.Context(), long, nil))
+	note(lock.Release(t.Context()))
+	s.must(s.redis.Set(t.Context(), s.fence, "no number", 0).Err())
+	_, err = s.client.Obtain(t.Context(), s.key+"2", long, opt)
+	note(err)
+	_, err = s.client.Obtain(t.Context(), s.key, -1, &Options{Token: secret, FenceFloor: -1})
+	note(err)
+	if err := errors.Join(errs...); strings.Contains(err.Error(), secret) {
+		t.Errorf("the token is in one of\n%v", err)
+	}
+}
