@@ -10,6 +10,14 @@ import (
 // locker is what an elector needs of *redislock.Client. Tests of the state machine put a lock in memory in its place.
 type locker interface {
 	Obtain(ctx context.Context, key string, ttl time.Duration, opt *redislock.Options) (lock, error)
+	Watch(key string) watch
+}
+
+// watch is what an elector needs of *redislock.Watch.
+type watch interface {
+	Announcements() <-chan redislock.Announcement
+	Close()
+	Join()
 }
 
 // lock is what an elector needs of *redislock.Lock.
@@ -31,3 +39,9 @@ func (l redisLocker) Obtain(ctx context.Context, key string, ttl time.Duration, 
 	}
 	return obtained, nil
 }
+
+func (l redisLocker) Watch(key string) watch { return redisWatch{l.client.Watch(key)} }
+
+type redisWatch struct{ *redislock.Watch }
+
+func (w redisWatch) Announcements() <-chan redislock.Announcement { return w.C }

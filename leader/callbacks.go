@@ -56,10 +56,19 @@ func (n *notifier) notify(identity string) {
 }
 
 func (n *notifier) deliver() {
-	defer func() { n.panics.keep(recover()) }()
+	delivered := false
+	defer func() {
+		if !delivered { // the handler panicked or ended the goroutine: a later Run notifies again
+			n.mu.Lock()
+			n.running = false
+			n.mu.Unlock()
+		}
+		n.panics.keep(recover())
+	}()
 	for {
 		identity, ok := n.next()
 		if !ok {
+			delivered = true
 			return
 		}
 		n.handler(identity)

@@ -11,15 +11,16 @@ import (
 // campaign is the state of a candidate: it tries to obtain the lock, first after pause, until it has it or ctx ends. Then it
 // returns nil.
 func (e *Elector) campaign(ctx context.Context, pause time.Duration) *term {
+	if !sleep(ctx, pause) {
+		return nil
+	}
+	v := vigil{e: e}
+	defer v.end()
 	for {
-		if !sleep(ctx, pause) {
-			return nil
-		}
 		t, next := e.tryToObtain(ctx)
-		if t != nil {
+		if t != nil || !v.keep(ctx, next) {
 			return t
 		}
-		pause = next
 	}
 }
 
@@ -60,6 +61,7 @@ func (e *Elector) obtain(ctx context.Context, opt redislock.Options) (lock, erro
 	opt.FenceKey = fenceKey(e.key)
 	opt.FenceFloor = max(opt.FenceFloor, e.seen)
 	opt.FenceClock = true
+	opt.Announce = true
 	return e.locker.Obtain(ctx, e.key, e.timing.lease, &opt)
 }
 

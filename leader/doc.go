@@ -31,5 +31,5 @@
 //
 // A term ends because ctx ended, Resign was called, OnStartedLeading returned, the lock was lost, or it was not renewed in time.
 // Then, in this order: IsLeader becomes false, the work's context is done, OnStartedLeading returns, OnStoppedLeading runs, the
-// lock is released. The lease is renewed in between as long as it is ours: the lock is never released while the work runs.
+// lock is released, and the release is announced to those who wait. The lease is renewed in between as long as it is ours: the lock is never released while the work runs.
 package leader

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,11 +32,13 @@ type Elector struct {
 	panics   panics
 
 	// Of the goroutine of Run alone:
-	seen    int64    // the highest fencing token seen
-	short   int      // how many terms in a row ended as soon as they had begun
-	left    *term    // a term whose callbacks were left running
-	foreign *foreign // what stands in the place of the lock
-	trouble trouble  // errors since Redis last answered
+	seen     int64    // the highest fencing token seen
+	short    int      // how many terms in a row ended as soon as they had begun
+	left     *term    // a term whose callbacks were left running
+	foreign  *foreign // what stands in the place of the lock
+	trouble  trouble  // errors since Redis last answered
+	denied   bool     // announcements are, and it has been said
+	listened watch    // the last
 }
 
 // New returns a candidate that competes once Run is called. The error joins everything that is wrong with cfg and locker, each
@@ -70,6 +73,7 @@ func newElector(l locker, cfg Config, now func() clock.Instant) *Elector {
 		card:   card{cfg.Identity, cfg.Metadata}.encode(),
 		now:    now,
 	}
+	e.cfg.Metadata = maps.Clone(cfg.Metadata)
 	e.cfg.Logger = cfg.Logger.WithValues("name", cfg.Name, "identity", cfg.Identity)
 	e.trouble.logger = e.cfg.Logger
 	e.panics.logger = e.cfg.Logger
@@ -107,6 +111,9 @@ func (e *Elector) Run(ctx context.Context) error {
 
 	err := e.campaignAndLead(ctx)
 	e.calls.Wait() // they end by the client's own timeouts at the latest
+	if e.listened != nil {
+		e.listened.Join()
+	}
 	if err == nil {
 		err = e.notifier.join(e.cfg.DrainTimeout)
 	}

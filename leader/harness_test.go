@@ -54,7 +54,7 @@ func newReplica(t *testing.T, server *memServer, identity string, change func(*C
 	if change != nil {
 		change(&cfg, r)
 	}
-	r.wrapCallbacks(&cfg)
+	r.wrapCallbacks(&cfg, r.holds)
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,8 @@ func newReplica(t *testing.T, server *memServer, identity string, change func(*C
 	return r
 }
 
-func (r *replica) wrapCallbacks(cfg *Config) {
+// wrapCallbacks makes them leave a record. holds reports whether the server has this replica's lock.
+func (r *replica) wrapCallbacks(cfg *Config, holds func() bool) {
 	started, stopped := cfg.Callbacks.OnStartedLeading, cfg.Callbacks.OnStoppedLeading
 	cfg.Callbacks.OnStartedLeading = func(ctx context.Context, term Term) {
 		r.mu.Lock()
@@ -74,7 +75,7 @@ func (r *replica) wrapCallbacks(cfg *Config) {
 		started(ctx, term)
 	}
 	cfg.Callbacks.OnStoppedLeading = func() {
-		r.record(fmt.Sprintf("stopped, lock held=%t", r.holds()))
+		r.record(fmt.Sprintf("stopped, lock held=%t", holds()))
 		if stopped != nil {
 			stopped()
 		}

@@ -20,6 +20,9 @@ type memServer struct {
 	log     []string // of commands applied
 
 	fault func(op string) memFault // nil: none
+
+	watches map[*memWatch]bool
+	mute    bool // announcements are lost
 }
 
 type memEntry struct {
@@ -154,6 +157,9 @@ func (s *memServer) obtain(l *memLock, opt *redislock.Options) *redislock.Holder
 		s.fence = l.fence
 	}
 	s.entries[l.key] = memEntry{l.token, opt.Metadata, l.fence, time.Now().Add(l.ttl)}
+	if !ok {
+		s.announce(redislock.Taken)
+	}
 	return nil
 }
 
@@ -213,6 +219,49 @@ func (l *memLock) Release(ctx context.Context) error {
 			return redislock.ErrLockNotHeld
 		}
 		delete(l.server.entries, l.key)
+		l.server.announce(redislock.Released)
 		return nil
 	})
+}
+
+// memWatch hears everything at once, as long as the server is not mute.
+type memWatch struct {
+	server *memServer
+	c      chan redislock.Announcement
+}
+
+func (s *memServer) Watch(string) watch {
+	w := &memWatch{s, make(chan redislock.Announcement, 1)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.watches == nil {
+		s.watches = make(map[*memWatch]bool)
+	}
+	s.watches[w] = true
+	return w
+}
+
+// announce tells all watches. The caller holds mu.
+func (s *memServer) announce(kind redislock.AnnouncementKind) {
+	if s.mute {
+		return
+	}
+	delay := time.Duration(0)
+	for w := range s.watches {
+		select {
+		case <-w.c:
+		default:
+		}
+		w.c <- redislock.Announcement{Kind: kind, Delay: delay}
+		delay += time.Millisecond
+	}
+}
+
+func (w *memWatch) Announcements() <-chan redislock.Announcement { return w.c }
+func (w *memWatch) Join()                                        {}
+
+func (w *memWatch) Close() {
+	w.server.mu.Lock()
+	defer w.server.mu.Unlock()
+	delete(w.server.watches, w)
 }

@@ -45,11 +45,11 @@ func kind(err error) string {
 	var network *net.OpError
 	var reply redis.Error
 	switch {
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
-		return "timeout"
-	case errors.As(err, &reply):
+	case errors.As(err, &reply): // first: it says more than that there was no time left to try again
 		code, _, _ := strings.Cut(reply.Error(), " ")
 		return code
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
+		return "timeout"
 	case errors.As(err, &network):
 		return fmt.Sprintf("%s: %v", network.Op, network.Err)
 	default:
