@@ -41,6 +41,6 @@ build:
 demo:
 	go run ./examples/leader-worker
 
-## deps: redis-server, which the tests start
+## deps: redis-server and promtool, which the tests start
 deps:
-	@.ci/install-redis
+	@.ci/install-servers
