@@ -59,6 +59,20 @@ func (s *electors) alive(forget func(name string)) map[string][]*leader.Elector 
 	return byName
 }
 
+// knowLeader reports whether one of that name knows who leads.
+func (s *electors) knowLeader(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.byName[name], func(p weak.Pointer[leader.Elector]) bool {
+		e := p.Value()
+		if e == nil {
+			return false
+		}
+		_, ok := e.Leader()
+		return ok
+	})
+}
+
 // Describe is for the registry.
 func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{status, fenceToken, remaining} {
@@ -86,6 +100,7 @@ func (m *Metrics) forget(name string) {
 	for _, v := range m.vectors() {
 		v.DeletePartialMatch(prometheus.Labels{"name": name})
 	}
+	m.elections.forget(name)
 }
 
 type reading struct{ status, fence, remaining float64 }

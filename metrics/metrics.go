@@ -21,7 +21,8 @@ const (
 type Metrics struct {
 	leader.NopObserver // for methods that later versions add
 
-	electors electors
+	electors  electors
+	elections elections
 
 	draining      *prometheus.GaugeVec
 	transitions   *prometheus.CounterVec
@@ -31,20 +32,22 @@ type Metrics struct {
 	renewDuration *prometheus.HistogramVec
 	renewMargin   *prometheus.HistogramVec
 	slowpath      *prometheus.CounterVec
+	failover      *prometheus.HistogramVec
 }
 
 // New returns a Metrics that is registered with registerer. The error is the registerer's, such as a
 // prometheus.AlreadyRegisteredError for a second Metrics in one registry.
 func New(registerer prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
-		draining:      gauge("draining", "Whether the work of a term that has ended is still running."),
+		draining:      gauge("draining", "Terms that have ended and whose work is still running."),
 		transitions:   counter("transitions_total", "Terms that were seen to begin, on this process and on others."),
 		termsEnded:    counter("terms_ended_total", "Terms of this process that have ended.", "reason"),
-		termDuration:  histogram("term_duration_seconds", "How long the terms of this process lasted.", prometheus.ExponentialBuckets(1, 4, 10)),
+		termDuration:  histogram("term_duration_seconds", "How long the terms of this process lasted.", termDurationBuckets),
 		acquires:      counter("acquire_attempts_total", "Attempts to obtain the lock.", "result"),
-		renewDuration: histogram("renew_duration_seconds", "How long attempts to renew the lease took.", prometheus.ExponentialBuckets(0.0005, 2.5, 12), "result"),
-		renewMargin:   histogram("renew_margin_seconds", "What was left of the term at each successful renewal.", []float64{.05, .1, .25, .5, 1, 2.5, 5, 7.5, 10, 15, 20, 30, 40, 60}),
+		renewDuration: histogram("renew_duration_seconds", "How long attempts to renew the lease took.", renewDurationBuckets, "result"),
+		renewMargin:   histogram("renew_margin_seconds", "What was left of the term at each successful renewal.", renewMarginBuckets),
 		slowpath:      counter("slowpath_total", "Renewals of the lease that needed more than one attempt."),
+		failover:      histogram("failover_seconds", "How long this process saw nobody lead before it did, once there had been a leader.", failoverBuckets),
 	}
 	if err := registerer.Register(m); err != nil {
 		return nil, fmt.Errorf("metrics: %w", err)
@@ -60,16 +63,11 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, append([]string{"name"}, labels...))
 }
 
-func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
-	opts := prometheus.HistogramOpts{Namespace: namespace, Name: name, Help: help, Buckets: buckets}
-	return prometheus.NewHistogramVec(opts, append([]string{"name"}, labels...))
-}
-
 // vectors are the metrics that events change, as opposed to those that are read from the electors at each scrape.
 func (m *Metrics) vectors() []vector {
 	return []vector{
 		m.draining, m.transitions, m.termsEnded, m.termDuration,
-		m.acquires, m.renewDuration, m.renewMargin, m.slowpath,
+		m.acquires, m.renewDuration, m.renewMargin, m.slowpath, m.failover,
 	}
 }
 
@@ -86,6 +84,7 @@ func (m *Metrics) ElectorCreated(name string, e *leader.Elector) {
 	m.termDuration.WithLabelValues(name)
 	m.renewMargin.WithLabelValues(name)
 	m.slowpath.WithLabelValues(name)
+	m.failover.WithLabelValues(name)
 	for _, reason := range leader.EndReasons() {
 		m.termsEnded.WithLabelValues(name, string(reason))
 	}
@@ -97,14 +96,29 @@ func (m *Metrics) ElectorCreated(name string, e *leader.Elector) {
 	}
 }
 
-// AcquireAttempted counts attempts to obtain the lock.
+// AcquireAttempted counts attempts to obtain the lock, and notices when nobody holds it.
 func (m *Metrics) AcquireAttempted(name string, result leader.AcquireResult) {
 	m.acquires.WithLabelValues(name, string(result)).Inc()
+	known := m.electors.knowLeader(name)
+	m.elections.update(name, func(e *election) { e.attempted(result, known) })
 }
 
 // LeaderChanged counts terms.
-func (m *Metrics) LeaderChanged(name string, _ leader.Leader) {
-	m.transitions.WithLabelValues(name).Inc()
+func (m *Metrics) LeaderChanged(name string, l leader.Leader) {
+	m.elections.update(name, func(e *election) {
+		if e.seen(l.FenceToken) {
+			m.transitions.WithLabelValues(name).Inc()
+		}
+	})
+}
+
+// TermStarted measures the vacancy that is over.
+func (m *Metrics) TermStarted(name string, _ int64) {
+	m.elections.update(name, func(e *election) {
+		if lasted, ok := e.started(); ok {
+			m.failover.WithLabelValues(name).Observe(lasted.Seconds())
+		}
+	})
 }
 
 // RenewAttempted measures attempts to renew the lease.
@@ -122,12 +136,14 @@ func (m *Metrics) RenewAttempted(name string, r leader.Renewal) {
 
 // TermEnded counts and measures terms.
 func (m *Metrics) TermEnded(name string, reason leader.EndReason, lasted time.Duration) {
-	m.draining.WithLabelValues(name).Set(1)
+	m.elections.update(name, func(e *election) { e.ended(reason) })
+	m.draining.WithLabelValues(name).Inc() // several electors of one name may drain at a time
 	m.termsEnded.WithLabelValues(name, string(reason)).Inc()
 	m.termDuration.WithLabelValues(name).Observe(lasted.Seconds())
 }
 
 // TermDrained ends what TermEnded began.
 func (m *Metrics) TermDrained(name string) {
-	m.draining.WithLabelValues(name).Set(0)
+	m.elections.update(name, (*election).drained)
+	m.draining.WithLabelValues(name).Dec()
 }

@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/redisleader/redisleader/internal/leaktest"
 	"github.com/redisleader/redisleader/internal/redistest"
@@ -19,9 +21,20 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	settings, ok := os.LookupEnv(replicaEnv)
+	if !ok {
+		leaktest.Main(m)
+		return
+	}
+	if err := beReplica(settings); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
 
-const lease = 600 * time.Millisecond
+// lease is long enough for a machine that is busy with other tests, and renewed every third of it.
+const lease = 2 * time.Second
 
 func newMetrics(t *testing.T) (*metrics.Metrics, *prometheus.Registry) {
 	t.Helper()
@@ -46,7 +59,21 @@ func elector(t *testing.T, server *redistest.Server, name string, observer leade
 	return e
 }
 
-// run runs e until the returned function is called.
+// idle returns a candidate that never runs, and so needs no server. It lives as long as the test.
+func idle(t *testing.T) *leader.Elector {
+	t.Helper()
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
+	e, err := leader.New(redislock.New(client), leader.Config{
+		Name: "job", Callbacks: leader.Callbacks{OnStartedLeading: func(context.Context, leader.Term) {}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { runtime.KeepAlive(e); _ = client.Close() })
+	return e
+}
+
+// run runs e until the returned function is called, and keeps it, and so its series, until the end of the test.
 func run(t *testing.T, e *leader.Elector) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -58,7 +85,7 @@ func run(t *testing.T, e *leader.Elector) (stop func()) {
 		}
 	}()
 	stop = func() { cancel(); <-done }
-	t.Cleanup(stop)
+	t.Cleanup(func() { stop(); runtime.KeepAlive(e) })
 	return stop
 }
 
@@ -115,6 +142,7 @@ func TestC12_RightInEachState(t *testing.T) {
 		`master_status{name="job"}`, `fence_token{name="job"}`, `lease_remaining_seconds{name="job"}`, `draining{name="job"}`, `transitions_total{name="job"}`,
 		`slowpath_total{name="job"}`, `terms_ended_total{name="job",reason="lost"}`, `renew_duration_seconds{name="job",result="success"}`,
 		`renew_margin_seconds{name="job"}`, `acquire_attempts_total{name="job",result="won"}`, `term_duration_seconds{name="job"}`,
+		`failover_seconds{name="job"}`,
 	} {
 		if got := value(t, leadingRegistry, zero); got != 0 {
 			t.Errorf("new: %s = %v, want 0", zero, got)
@@ -261,7 +289,7 @@ func TestNamesFollowTheConventions(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Errorf("lint: %v %v", problems, err)
 	}
-	if slices.Contains(names(t, registry), "") || len(names(t, registry)) != 11 {
+	if slices.Contains(names(t, registry), "") || len(names(t, registry)) != 12 {
 		t.Errorf("families %q", names(t, registry))
 	}
 	runtime.KeepAlive(e)
