@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// The good history that the tests spoil: a is frozen past its term and b takes over; b is killed, and c follows; Redis loses
+// the lock under c, and a follows.
+func goodHistory() []event {
+	return []event{
+		at(10, "a", started, 1), at(500, "a", renewed, 0),
+		at(600, "a", frozen, 0),
+		at(2000, "b", started, 2),
+		at(5000, "a", thawed, 0), at(5010, "a", stopped, 0),
+		at(6000, "b", killed, 0), within(6000, recovers, 2000),
+		at(7500, "c", started, 3),
+		within(8000, lostKey, 700),
+		at(8100, "a", started, 4), at(8500, "c", stopped, 0),
+		at(9000, "test", fault, 0), within(9500, recovers, 500), at(9800, "a", renewed, 0),
+		at(10000, "a", stopped, 0),
+	}
+}
+
+func goodRegister() []entry {
+	return []entry{{1, "a/1"}, {1, "a/2"}, {2, "b/1"}, {3, "c/1"}, {4, "a/3"}}
+}
+
+func at(ms int, process string, k kind, fence int64) event {
+	return event{At: time.Duration(ms) * time.Millisecond, Process: process, Kind: k, Fence: fence}
+}
+
+func within(ms int, k kind, limit int) event {
+	e := at(ms, "test", k, 0)
+	e.Within = time.Duration(limit) * time.Millisecond
+	return e
+}
+
+func TestCheckPassesAGoodHistory(t *testing.T) {
+	if found := check(goodHistory(), goodRegister()); len(found) != 0 {
+		t.Errorf("found %v", found)
+	}
+}
+
+func TestCheckPassesAnEmptyHistory(t *testing.T) {
+	if found := check(nil, nil); len(found) != 0 {
+		t.Errorf("found %v", found)
+	}
+}
+
+// spoil is a way to break the good history. Events and times are those of goodHistory.
+type spoil struct {
+	name string
+	rule rule
+	do   func(events []event) []event
+}
+
+// drop removes the events of a kind of one process, move gives the first of them another time.
+func drop(process string, k kind) func([]event) []event {
+	return func(events []event) []event {
+		return slices.DeleteFunc(events, func(e event) bool { return e.Process == process && e.Kind == k })
+	}
+}
+
+func insert(added ...event) func([]event) []event {
+	return func(events []event) []event { return append(events, added...) }
+}
+
+func move(process string, k kind, ms int) func([]event) []event {
+	return func(events []event) []event {
+		i := slices.IndexFunc(events, func(e event) bool { return e.Process == process && e.Kind == k })
+		events[i].At = time.Duration(ms) * time.Millisecond
+		return events
+	}
+}
+
+func refence(process string, fence int64) func([]event) []event {
+	return func(events []event) []event {
+		i := slices.IndexFunc(events, func(e event) bool { return e.Process == process && e.Kind == started })
+		events[i].Fence = fence
+		return events
+	}
+}
+
+var spoils = []spoil{
+	{"the holder was not frozen", ruleOverlap, func(e []event) []event { return drop("a", thawed)(drop("a", frozen)(e)) }},
+	{"the next term began before the freeze", ruleOverlap, move("b", started, 590)},
+	{"the holder stopped too long after the freeze", ruleOverlap, move("a", stopped, 5251)},
+	{"the other one was frozen", ruleOverlap, func(e []event) []event {
+		for i := range e {
+			if e[i].Kind == frozen || e[i].Kind == thawed {
+				e[i].Process = "b"
+			}
+		}
+		return e
+	}},
+	{"the next term began before the kill", ruleOverlap, move("c", started, 5999)},
+	{"a third term in the middle of one", ruleOverlap, insert(at(9600, "d", started, 5), at(9700, "d", stopped, 0))},
+	{"the lock was not lost", ruleOverlap, drop("test", lostKey)},
+	{"the next term began before the lock was lost", ruleOverlap, func(e []event) []event { return move("test", lostKey, 8200)(e) }},
+	{"the holder stopped too long after the lock was lost", ruleOverlap, move("c", stopped, 8701)},
+	{"a token twice", ruleFence, refence("b", 1)},
+	{"a lower token", ruleFence, refence("c", 1)},
+	{"no token", ruleFence, refence("a", 0)},
+	{"no stop", rulePairing, drop("c", stopped)},
+	{"no kill and no stop", rulePairing, drop("b", killed)},
+	{"a stop too many", rulePairing, insert(at(9990, "c", stopped, 0))},
+	{"a stop of a follower", rulePairing, insert(at(100, "d", stopped, 0))},
+	{"a stop before the start", rulePairing, move("c", stopped, 7400)},
+	{"a start too many", rulePairing, insert(at(7600, "c", started, 3))},
+	{"nobody leads after a crash", ruleRecovery, func(e []event) []event { return move("c", started, 8001)(e) }},
+	{"nobody leads after a fault", ruleRecovery, move("test", recovers, 5499)},
+	{"no renewal after a fault", ruleRecovery, func(e []event) []event { return e[:len(e)-2] }},
+}
+
+func TestCheckFindsEachViolation(t *testing.T) {
+	for _, s := range spoils {
+		t.Run(s.name, func(t *testing.T) {
+			var h history // puts moved and added events in order
+			for _, e := range s.do(goodHistory()) {
+				h.add(e)
+			}
+			if !found(check(h.all(), goodRegister()), s.rule) {
+				t.Errorf("not found: %s, in\n%v", s.rule, &h)
+			}
+		})
+	}
+}
+
+func TestCheckFindsALateWrite(t *testing.T) {
+	register := append(goodRegister(), entry{3, "c/2"}, entry{4, "a/4"}, entry{1, "a/5"})
+	violations := check(goodHistory(), register)
+	if len(violations) != 2 || !found(violations, ruleRegister) {
+		t.Errorf("found %v, want the two late writes", violations)
+	}
+}
+
+func found(violations []violation, r rule) bool {
+	return slices.ContainsFunc(violations, func(v violation) bool { return v.rule == r })
+}

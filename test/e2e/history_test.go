@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestHistoryIsInOrder(t *testing.T) {
+	var h history
+	for _, ms := range []int{30, 10, 20, 20, 5} {
+		h.add(at(ms, "a", renewed, 0))
+	}
+	events := h.all()
+	for i := range events[1:] {
+		if events[i].At > events[i+1].At {
+			t.Fatalf("%v", events)
+		}
+	}
+}
+
+func TestSinceExcludesTheInstantItself(t *testing.T) {
+	var h history
+	h.add(at(10, "a", started, 1))
+	h.add(at(20, "a", stopped, 0))
+	all := func(event) bool { return true }
+	if got := h.since(at(10, "", "", 0).At, all); len(got) != 1 || got[0].Kind != stopped {
+		t.Errorf("since 10 ms: %v, want the stop alone", got)
+	}
+	if got := h.since(at(20, "", "", 0).At, all); len(got) != 0 {
+		t.Errorf("since 20 ms: %v, want nothing", got)
+	}
+}
+
+func TestHistoryJoinsRunsOfLikeEvents(t *testing.T) {
+	var h history
+	h.add(at(0, "a", started, 1))
+	for ms := range 100 {
+		h.add(at(10+ms, "a", wrote, 1))
+		h.add(at(10+ms, "b", attempted, 0))
+	}
+	h.add(at(200, "a", stopped, 0))
+	h.add(at(210, "b", attempted, 0))
+	text := h.String()
+	if lines := strings.Count(text, "\n"); lines != 5 {
+		t.Errorf("%d lines, want start, two runs, stop, attempt:\n%s", lines, text)
+	}
+	if !strings.Contains(text, "x100 until 109.000") {
+		t.Errorf("no run of 100:\n%s", text)
+	}
+}

@@ -1,0 +1,98 @@
+//go:build unix
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/redisleader/redisleader/leader"
+)
+
+// writeTimeout bounds a write to the guarded resource, which no fault touches.
+const writeTimeout = 5 * time.Second
+
+// worker does what a leader of a test does: it writes to the guarded resource again and again.
+type worker struct {
+	voice
+	settings
+	resource resource
+	seq      atomic.Int64
+	queues   sync.WaitGroup // late writes under way
+}
+
+// lead is OnStartedLeading.
+func (w *worker) lead(ctx context.Context, term leader.Term) {
+	w.say(event{Kind: started, Fence: term.FenceToken()})
+	w.work(ctx, term)
+	w.say(event{Kind: cancelled, Detail: fmt.Sprint(context.Cause(ctx))})
+	time.Sleep(w.Drain)
+	// The queue of writes outlives the work, as a careless program's would: what it still sends carries the old token.
+	w.queues.Go(func() { w.writeLate(term) })
+	w.say(event{Kind: returned})
+}
+
+// work writes until the worker sees that the term is over.
+func (w *worker) work(ctx context.Context, term leader.Term) {
+	if w.WriteEvery == 0 {
+		<-ctx.Done()
+		return
+	}
+	for w.mayWrite(ctx, term) {
+		w.write(term)
+		w.pause(ctx)
+	}
+}
+
+// mayWrite looks before a write in the way the settings say.
+func (w *worker) mayWrite(ctx context.Context, term leader.Term) bool {
+	switch w.Look {
+	case lookAtErr:
+		return ctx.Err() == nil
+	case lookAtCheck:
+		return term.Check() == nil
+	}
+	select {
+	case <-ctx.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// pause waits until the next write is due. A worker that looks before each write need not be woken.
+func (w *worker) pause(ctx context.Context) {
+	if w.Look != lookAtDone {
+		time.Sleep(w.WriteEvery)
+		return
+	}
+	timer := time.NewTimer(w.WriteEvery)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func (w *worker) writeLate(term leader.Term) {
+	time.Sleep(w.LateAfter)
+	for range w.LateWrites {
+		w.write(term)
+	}
+}
+
+// write writes once. Whether the term has ended is not its business: that is what the token is for.
+func (w *worker) write(term leader.Term) {
+	e := event{Kind: wrote, Fence: term.FenceToken(), Seq: int(w.seq.Add(1)), Begun: monotonic()}
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	defer cancel()
+	accepted, err := w.resource.write(ctx, e.Fence, fmt.Sprint(w.Identity, w.name, "/", e.Seq))
+	if err != nil {
+		e.Detail = err.Error()
+	}
+	e.Accepted = accepted
+	w.say(e)
+}
