@@ -31,7 +31,7 @@ func (e *Elector) tryToObtain(ctx context.Context) (*term, time.Duration) {
 	sent := e.now()
 	l, err := e.obtain(ctx, redislock.Options{OnHeld: func(h redislock.Holder) { holder = &h }})
 	if err == nil && e.now().Since(sent) >= e.timing.deadline {
-		_ = l.Release(ctx) // it runs out if this fails
+		_ = e.releaseOnce(l) // it runs out if this fails
 		err = errors.New("leader: the lock was obtained too late to be of use")
 	}
 	switch {

@@ -444,10 +444,11 @@ func TestFollowersLearnWhoLeads(t *testing.T) {
 // C8: the resigner stays out long enough for another, and comes back if there is none.
 func TestResign(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
-		a := newReplica(t, server, "a", nil).start(t)
+		a := newReplica(t, server, "a", nil)
 		if err := a.Resign(t.Context()); err != nil {
-			t.Errorf("Resign of a candidate = %v", err)
+			t.Errorf("Resign without the lock = %v", err)
 		}
+		a.start(t)
 		await(t, 0, "a leads", a.IsLeader)
 		ctx := a.lastCtx()
 		if err := a.Resign(t.Context()); err != nil {

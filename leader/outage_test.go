@@ -21,6 +21,7 @@ type refusal struct {
 	code   string
 	text   string   // in the error; default: code
 	config []string // of the server
+	client func(*redis.Options)
 	setUp  func(*scene)
 	begin  func(*scene)
 	end    func(*scene)
@@ -46,13 +47,14 @@ var refusals = []refusal{
 	},
 	{
 		code:  "NOPERM",
-		begin: func(s *scene) { s.do("ACL", "SETUSER", "default", "-evalsha", "-eval") },
-		end:   func(s *scene) { s.do("ACL", "SETUSER", "default", "+evalsha", "+eval") },
+		begin: func(s *scene) { s.do("ACL", "SETUSER", s.user(), "-evalsha", "-eval") },
+		end:   func(s *scene) { s.do("ACL", "SETUSER", s.user(), "+evalsha", "+eval") },
 	},
 	{
-		code:  "NOAUTH",
-		begin: func(s *scene) { s.do("CONFIG", "SET", "requirepass", "secret"); s.proxy.Cut() },
-		end:   func(s *scene) { s.do("CONFIG", "SET", "requirepass", "") },
+		code:   "NOAUTH",
+		client: func(o *redis.Options) { o.Username, o.Password = "", "" },
+		begin:  func(s *scene) { s.do("CONFIG", "SET", "requirepass", "secret"); s.proxy.Cut() },
+		end:    func(s *scene) { s.do("CONFIG", "SET", "requirepass", "") },
 	},
 	{
 		code:   "CLUSTERDOWN",
@@ -101,20 +103,25 @@ func TestB9_RefusalsAreNeitherWonNorLost(t *testing.T) {
 			if refusal.setUp != nil {
 				refusal.setUp(s)
 			}
+			// go-redis would repeat some of these until the attempt's time is over, and then tell of that alone.
+			options := []func(*redis.Options){noRetries}
+			if refusal.client != nil {
+				options = append(options, refusal.client)
+			}
 			var log, otherLog journal
 			var seen, other *tally
 			a := s.lead(s.behind("a", func(cfg *Config, r *replica) {
 				cfg.LeaseDuration = 2 * testLease // deadline 2 s, renewal 1 s
 				seen = newTally(r)
 				cfg.Logger, cfg.Observer = log.logger(0), seen
-			}, noRetries)) // go-redis would repeat some of these until the attempt's time is over, and then tell of that alone
+			}, options...))
 			term := a.lastTerm()
 			refusal.begin(s)
 			outsider := s.behind("outsider", func(cfg *Config, r *replica) {
-				cfg.Name, cfg.LeaseDuration = "other", testLease/2
+				cfg.Name, cfg.LeaseDuration = "other", 2*testLease // an attempt has 400 ms: one that is too slow leaves a lock to run out
 				other = newTally(r)
 				cfg.Logger, cfg.Observer = otherLog.logger(0), other
-			}, noRetries)
+			}, options...)
 			begin := time.Now()
 			s.start(outsider)
 			s.await("refused renewals", func() bool { return seen.renewed(failed) >= 2 })

@@ -86,7 +86,7 @@ func (e *Elector) drain(t *term) error {
 const releaseAttempts = 3
 
 // release deletes the lock, unless it is known to be no longer ours, so that the next leader need not wait for it to run out.
-// The lock itself detaches the call from a context that has ended, and bounds it. If all attempts fail, the lock runs out.
+// If all attempts fail, the lock runs out.
 func (e *Elector) release(r *renewal) {
 	if r.lost {
 		return
@@ -97,10 +97,17 @@ func (e *Elector) release(r *renewal) {
 			return
 		}
 		sleep(context.Background(), time.Duration(attempt)*e.timing.pause)
-		err := r.lock.Release(context.Background())
+		err := e.releaseOnce(r.lock)
 		if err == nil || errors.Is(err, redislock.ErrLockNotHeld) {
 			return
 		}
 		e.trouble.report("Cannot release the lock", err)
 	}
+}
+
+// releaseOnce makes one attempt, which does not depend on a context that has ended.
+func (e *Elector) releaseOnce(l lock) error {
+	ctx, cancel := context.WithTimeout(context.Background(), e.timing.acquire)
+	defer cancel()
+	return l.Release(ctx)
 }

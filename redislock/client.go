@@ -169,7 +169,8 @@ func (r *request) cleanUp(ctx context.Context, err error) {
 	}
 	// On a connection of its own the deletion may overtake the attempt. Redis replies after a turn of its event loop, in
 	// which it has then done both: a second look finds what the first came too early for.
-	ctx = detach(ctx, r.ttl)
+	ctx, cancel := detach(ctx, r.ttl)
+	defer cancel()
 	for range 2 {
 		reply, err := r.lock.runRelease(ctx)
 		if err != nil || reply != releasedNothing {

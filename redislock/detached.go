@@ -5,31 +5,23 @@ import (
 	"time"
 )
 
-// Bounds of a call that is detached from the caller's context, because that has often ended by then: a third of the ttl, after
-// which there is soon nothing left to delete, within these limits.
+// Bounds of a call that is detached from the caller's context, because that has ended: a third of the ttl, after which there
+// is soon nothing left to delete, within these limits.
 const (
 	minDetached = 250 * time.Millisecond
 	maxDetached = 2 * time.Second
 )
 
-// detached is a context with the values of another and a deadline of its own. It has no timer, which would cost more than the
-// rest of a release: whoever waits for something looks at the deadline, as go-redis does for its reads, writes and dials.
-type detached struct {
-	context.Context // for its values
-	deadline        time.Time
+// detach keeps ctx's values, but neither its end nor its deadline.
+func detach(ctx context.Context, ttl time.Duration) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), max(minDetached, min(ttl/3, maxDetached)))
 }
 
-func detach(ctx context.Context, ttl time.Duration) context.Context {
-	return &detached{ctx, time.Now().Add(max(minDetached, min(ttl/3, maxDetached)))}
-}
-
-func (d *detached) Deadline() (time.Time, bool) { return d.deadline, true }
-
-func (d *detached) Done() <-chan struct{} { return nil }
-
-func (d *detached) Err() error {
-	if time.Now().Before(d.deadline) {
-		return nil
+// hasEnded is why ctx has ended, nil if it has not. A connection that heeds a deadline may notice it before the context does.
+func hasEnded(ctx context.Context) error {
+	deadline, ok := ctx.Deadline()
+	if err := ctx.Err(); err != nil || !ok || time.Now().Before(deadline) {
+		return err
 	}
 	return context.DeadlineExceeded
 }

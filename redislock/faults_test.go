@@ -216,10 +216,10 @@ var troubles = []struct {
 	{"MISCONF", []string{"--save", "3600 1"}, failSave, "misconf"},
 	{"NOAUTH", nil, func(s *scene) {
 		s.must(s.redis.ConfigSet(s.Context(), "requirepass", "x").Err())
-		s.must(s.redis.Do(s.Context(), "RESET").Err())
+		s.must(s.app.Do(s.Context(), "RESET").Err())
 	}, "noauth"},
 	{"NOPERM", nil, func(s *scene) {
-		s.must(s.redis.Do(s.Context(), "ACL", "SETUSER", "default", "-hset", "-pexpire", "-del", "-pttl").Err())
+		s.must(s.redis.Do(s.Context(), "ACL", "SETUSER", s.user(), "-hset", "-pexpire", "-del", "-pttl").Err())
 	}, "noperm"}, // within a script Redis 7.0 says neither that nor the command; the scripts do
 }
 
@@ -243,7 +243,7 @@ func TestB9_RefusedWriteIsNeitherWonNorLost(t *testing.T) {
 			options.PoolSize = 1
 			client := redis.NewClient(options)
 			defer func() { _ = client.Close() }()
-			s.redis, s.client = client, New(client)
+			s.app, s.client = client, New(client)
 			lock := s.obtain(long, nil)
 			c.provoke(s)
 			_, err := s.client.Obtain(t.Context(), s.key+"2", long, &Options{FenceKey: s.fence})
@@ -313,7 +313,7 @@ func TestB9_Loading(t *testing.T) {
 	defer reload.Wait()
 	reload.Go(func() { _ = s.redis.Do(t.Context(), "DEBUG", "RELOAD").Err() })
 	s.eventually("loading", func() bool {
-		return strings.Contains(client.Info(t.Context(), "persistence").Val(), "\nloading:1")
+		return strings.Contains(s.redis.Info(t.Context(), "persistence").Val(), "\nloading:1")
 	})
 	lock.client = New(client)
 	_, err := lock.client.Obtain(t.Context(), s.key, long, nil)

@@ -161,9 +161,9 @@ func (l *Lock) refresh(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// Release deletes the lock if it is still ours. It uses ctx for its values only, so that it works after ctx was cancelled,
-// and gives up after a third of the ttl, but not before 250 ms and at the latest after 2 s, provided that the client's
-// reads heed a context (redis.Options.ContextTimeoutEnabled).
+// Release deletes the lock if it is still ours. If ctx has ended, before the call or during it, Release makes one more attempt
+// with a context of its own, for a third of the ttl but at least 250 ms and at most 2 s; an interruption of what the
+// lock was for must not leave it behind.
 //
 // ErrLockNotHeld means that there was nothing to release: it had run out, is somebody else's, or was released before. If
 // Redis finds no lock at a time at which ours cannot have run out yet, that is taken as the answer to a release whose
@@ -173,7 +173,7 @@ func (l *Lock) Release(ctx context.Context) error {
 		return ErrLockNotHeld
 	}
 	present := l.lease.giveUp(l.client.now())
-	reply, err := l.runRelease(detach(ctx, l.lease.length()))
+	reply, err := l.releaseDespite(ctx)
 	if err != nil {
 		return fmt.Errorf("redislock: release: %w", err)
 	}
@@ -182,6 +182,18 @@ func (l *Lock) Release(ctx context.Context) error {
 		return nil
 	}
 	return ErrLockNotHeld
+}
+
+// releaseDespite runs the script with ctx while that lasts, and otherwise without.
+func (l *Lock) releaseDespite(ctx context.Context) (reply int64, err error) {
+	if ctx.Err() == nil {
+		if reply, err = l.runRelease(ctx); err == nil || hasEnded(ctx) == nil {
+			return reply, err
+		}
+	}
+	ctx, cancel := detach(ctx, l.lease.length())
+	defer cancel()
+	return l.runRelease(ctx)
 }
 
 func (l *Lock) runRelease(ctx context.Context) (reply int64, err error) {

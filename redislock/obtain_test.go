@@ -73,10 +73,10 @@ func TestObtainAfterTheLockRanOut(t *testing.T) {
 
 func TestPackageLevelFunctions(t *testing.T) {
 	s := newScene(t)
-	one, err := Obtain(t.Context(), s.redis, s.key, long, nil)
+	one, err := Obtain(t.Context(), s.app, s.key, long, nil)
 	s.must(err)
 	s.wantField(s.key, "token", one.Token())
-	two, err := ObtainMulti(t.Context(), s.redis, []string{s.key + "1", s.key + "2"}, long, nil)
+	two, err := ObtainMulti(t.Context(), s.app, []string{s.key + "1", s.key + "2"}, long, nil)
 	s.must(err)
 	s.wantField(s.key+"2", "token", two.Token())
 }

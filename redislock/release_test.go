@@ -2,10 +2,13 @@ package redislock
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/redisleader/redisleader/internal/clock"
 	"github.com/redisleader/redisleader/internal/faultproxy"
@@ -68,7 +71,7 @@ func TestReleaseOfWhatRanOut(t *testing.T) {
 // TestReleaseDeletesOursThoughTheLeaseEnded is the case of a machine that slept: the next holder need not wait.
 func TestReleaseDeletesOursThoughTheLeaseEnded(t *testing.T) {
 	s := newScene(t)
-	client := New(s.redis)
+	client := New(s.app)
 	lock, err := client.Obtain(t.Context(), s.key, long, nil)
 	s.must(err)
 	client.now = func() clock.Instant { return clock.Now().Suspended(time.Hour) }
@@ -192,5 +195,35 @@ func TestForeignKeyIsNotReleased(t *testing.T) {
 	}
 	if got := s.redis.Get(t.Context(), s.key).Val(); got != "mine" {
 		t.Errorf("key holds %q", got)
+	}
+}
+
+// stuck is a client that waits for something until its context is done, as a failover client does that finds no sentinel.
+type stuck struct{ redis.Scripter }
+
+func (stuck) EvalSha(ctx context.Context, _ string, _ []string, _ ...any) *redis.Cmd {
+	<-ctx.Done()
+	cmd := redis.NewCmd(ctx)
+	cmd.SetErr(ctx.Err())
+	return cmd
+}
+
+func TestReleaseAndCleanUpAreBounded(t *testing.T) {
+	s := newScene(t)
+	lock := s.obtain(time.Second, nil)
+	lock.client = New(stuck{})
+	for name, call := range map[string]func(context.Context) error{
+		"Release": lock.Release,
+		"Obtain": func(ctx context.Context) error {
+			_, err := New(stuck{}).Obtain(ctx, s.key, time.Second, nil)
+			return err
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		if err := call(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) > patience/2 {
+			t.Errorf("%s = %v after %v", name, err, time.Since(begin))
+		}
 	}
 }

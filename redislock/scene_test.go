@@ -1,6 +1,7 @@
 package redislock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,14 +20,15 @@ const (
 	patience = 10 * time.Second // for what should happen at once, on a busy machine
 )
 
-// scene is one test with a server, a client that reaches it directly, and names that no other test uses.
+// scene is one test with a server, clients that reach it directly, and names that no other test uses.
 type scene struct {
 	*testing.T
 	server *redistest.Server
-	redis  *redis.Client
-	client *Client
-	key    string // of a lock
-	fence  string // of a fence counter in the same slot
+	redis  *redis.Client // of the test, which may do everything
+	app    *redis.Client // of those who lock: see redistest.LeastPrivilege
+	client *Client       // the same
+	key    string        // of a lock
+	fence  string        // of a fence counter in the same slot
 }
 
 var scenes atomic.Int64
@@ -46,10 +48,14 @@ func ownScene(t *testing.T, config ...string) *scene {
 }
 
 func sceneOn(t *testing.T, server *redistest.Server) *scene {
-	name := fmt.Sprintf("{%s/%d}", t.Name(), scenes.Add(1))
-	client := server.Client(t)
-	return &scene{T: t, server: server, redis: client, client: New(client), key: name + ":lock", fence: name + ":fence"}
+	name := fmt.Sprintf("redisleader:{%s/%d}", t.Name(), scenes.Add(1))
+	app := redis.NewClient(server.Options())
+	t.Cleanup(func() { _ = app.Close() })
+	return &scene{T: t, server: server, redis: server.Client(t), app: app, client: New(app), key: name + ":lock", fence: name + ":fence"}
 }
+
+// user is the name of the user that those who lock are.
+func (s *scene) user() string { return cmp.Or(s.server.Options().Username, "default") }
 
 // proxied returns a client that reaches the server through a proxy. It keeps one connection, which is set up, knows all
 // scripts to be loaded, and shows every failure: go-redis sends nothing again unless configure says so.

@@ -48,7 +48,7 @@ func (w waiter) next() error {
 // explain adds to the error of an attempt that ctx ended meanwhile, and that the lock was known as held if it was: a caller
 // that waited gets the same errors whether its time ran out between two attempts or during one.
 func (w waiter) explain(err error, held bool) error {
-	ended := w.ended()
+	ended := hasEnded(w.ctx)
 	switch {
 	case ended == nil:
 		return err
@@ -59,15 +59,6 @@ func (w waiter) explain(err error, held bool) error {
 	default:
 		return fmt.Errorf("redislock: %w: %w", ended, err)
 	}
-}
-
-// ended is why ctx has ended, nil if it has not. A connection that heeds a deadline may notice it before the context does.
-func (w waiter) ended() error {
-	deadline, ok := w.ctx.Deadline()
-	if err := w.ctx.Err(); err != nil || !ok || time.Now().Before(deadline) {
-		return err
-	}
-	return context.DeadlineExceeded
 }
 
 // interrupted is the error of a call that a context ended before it had an answer other than "held".

@@ -13,6 +13,9 @@ import (
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
+// job is a lock that has a server to itself.
+const job = "redisleader:{job}"
+
 // heard waits for the next announcement.
 func heard(t *testing.T, w *Watch) Announcement {
 	t.Helper()
@@ -64,11 +67,11 @@ func settle(t *testing.T, what string, condition func() bool) {
 }
 
 func TestWatchHearsObtainAndRelease(t *testing.T) {
-	t.Parallel()
-	client := redistest.Start(t).Client(t)
-	w := watching(t, New(client), "job")
-	other := watching(t, New(client), "other")
-	lock, err := Obtain(t.Context(), client, "job", time.Minute, &Options{Announce: true})
+	s := ownScene(t)
+	client := s.app
+	w := watching(t, New(client), job)
+	other := watching(t, New(client), job+"-other")
+	lock, err := Obtain(t.Context(), client, job, time.Minute, &Options{Announce: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +91,11 @@ func TestWatchHearsObtainAndRelease(t *testing.T) {
 
 // A release is announced after the delete: who hears it finds the lock free.
 func TestReleaseIsAnnouncedWhenTheLockIsFree(t *testing.T) {
-	t.Parallel()
-	client := redistest.Start(t).Client(t)
-	w := watching(t, New(client), "job")
+	s := ownScene(t)
+	client := s.app
+	w := watching(t, New(client), job)
 	for range 100 {
-		lock, err := Obtain(t.Context(), client, "job", time.Minute, &Options{Announce: true})
+		lock, err := Obtain(t.Context(), client, job, time.Minute, &Options{Announce: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,17 +105,17 @@ func TestReleaseIsAnnouncedWhenTheLockIsFree(t *testing.T) {
 }
 
 func TestWithoutAnnounceNothingIsPublished(t *testing.T) {
-	t.Parallel()
-	client := redistest.Start(t).Client(t)
-	w := watching(t, New(client), "job")
-	lock, err := Obtain(t.Context(), client, "job", time.Minute, nil)
+	s := ownScene(t)
+	client := s.app
+	w := watching(t, New(client), job)
+	lock, err := Obtain(t.Context(), client, job, time.Minute, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := lock.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := client.Publish(t.Context(), Channel("job"), "taken").Err(); err != nil {
+	if err := client.Publish(t.Context(), Channel(job), "taken").Err(); err != nil {
 		t.Fatal(err)
 	}
 	if a := heard(t, w); a.Kind != Taken {
@@ -121,19 +124,19 @@ func TestWithoutAnnounceNothingIsPublished(t *testing.T) {
 }
 
 func TestWatchesShareOneConnectionWhileThereAreAny(t *testing.T) {
-	t.Parallel()
-	client := redistest.Start(t).Client(t)
+	s := ownScene(t)
+	client := s.app
 	c := New(client)
-	if n := subscribers(t, client); n != 0 {
+	if n := subscribers(t, s.redis); n != 0 {
 		t.Fatalf("%d subscribers before the first watch", n)
 	}
 	var watches []*Watch
 	for i := range 100 {
-		w := c.Watch(fmt.Sprint("job-", i/2)) // two for each lock
+		w := c.Watch(fmt.Sprint(job, i/2)) // two for each lock
 		expect(t, w, Subscribed)
 		watches = append(watches, w)
 	}
-	if n := subscribers(t, client); n != 1 {
+	if n := subscribers(t, s.redis); n != 1 {
 		t.Errorf("%d connections for %d watches, want 1", n, len(watches))
 	}
 	for i, w := range watches {
@@ -141,29 +144,25 @@ func TestWatchesShareOneConnectionWhileThereAreAny(t *testing.T) {
 		w.Close() // twice is once
 		if left := len(watches) - 1 - i; left == 50 {
 			settle(t, "channels are unsubscribed from", func() bool {
-				return client.PubSubNumSub(t.Context(), Channel("job-0")).Val()[Channel("job-0")] == 0
+				return s.redis.PubSubNumSub(t.Context(), Channel(job+"0")).Val()[Channel(job+"0")] == 0
 			})
 		}
 	}
 	watches[0].Join()
-	settle(t, "no connection is left", func() bool { return subscribers(t, client) == 0 })
+	settle(t, "no connection is left", func() bool { return subscribers(t, s.redis) == 0 })
 }
 
 // B12: after a lost connection the watch subscribes again and says so, for what happened meanwhile went unheard.
 func TestWatchSubscribesAgainAfterALostConnection(t *testing.T) {
-	t.Parallel()
-	server := redistest.Start(t)
-	client := server.Client(t)
-	w := watching(t, New(client), "job")
-	if err := client.Do(t.Context(), "CLIENT", "KILL", "TYPE", "pubsub").Err(); err != nil {
-		t.Fatal(err)
-	}
+	s := ownScene(t)
+	w := watching(t, s.client, job)
+	s.must(s.redis.Do(t.Context(), "CLIENT", "KILL", "TYPE", "pubsub").Err())
 	expect(t, w, Subscribed)
-	server.Shutdown()
+	s.server.Shutdown()
 	if a := expect(t, w, Unavailable); a.Err == nil {
 		t.Error("Unavailable without a reason")
 	}
-	server.Restart()
+	s.server.Restart()
 	expect(t, w, Subscribed)
 }
 
@@ -175,7 +174,7 @@ func TestWatchDoesNotSpinWhileRedisIsAway(t *testing.T) {
 	options.Addr, options.MaxRetries, options.DialerRetries = proxy.Addr(), -1, 1
 	client := redis.NewClient(options)
 	t.Cleanup(func() { _ = client.Close() })
-	w := watching(t, New(client), "job")
+	w := watching(t, New(client), job)
 	proxy.Refuse()
 	failures := 0
 	for end := time.After(2 * time.Second); ; {
@@ -208,19 +207,19 @@ func TestAnnouncementsMayBeDenied(t *testing.T) {
 	options.Username, options.Password = "mute", "secret"
 	client := redis.NewClient(options)
 	t.Cleanup(func() { _ = client.Close() })
-	w := New(client).Watch("job")
+	w := New(client).Watch(job)
 	t.Cleanup(func() { w.Close(); w.Join() })
 	if a := expect(t, w, Unavailable); a.Err == nil || !strings.Contains(a.Err.Error(), "NOPERM") {
 		t.Errorf("Unavailable because of %v, want NOPERM", a.Err)
 	}
-	lock, err := Obtain(t.Context(), client, "job", time.Minute, &Options{Announce: true})
+	lock, err := Obtain(t.Context(), client, job, time.Minute, &Options{Announce: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := lock.Release(t.Context()); err != nil {
 		t.Errorf("Release = %v", err)
 	}
-	if n := admin.Exists(t.Context(), "job").Val(); n != 0 {
+	if n := admin.Exists(t.Context(), job).Val(); n != 0 {
 		t.Error("the lock is left")
 	}
 }
@@ -256,7 +255,7 @@ func TestDelaysSpreadAttempts(t *testing.T) {
 type mute struct{ redis.Scripter }
 
 func TestClientWithoutSubscribeGivesASilentWatch(t *testing.T) {
-	w := New(mute{}).Watch("job")
+	w := New(mute{}).Watch(job)
 	defer w.Join()
 	defer w.Close()
 	select {
