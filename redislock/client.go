@@ -32,6 +32,7 @@ type Client struct {
 func New(client RedisClient) *Client {
 	c := &Client{client: client, now: clock.Now}
 	c.hub.client, _ = client.(subscriber)
+	c.hub.ended.L = &c.hub.mu
 	return c
 }
 
@@ -141,7 +142,7 @@ func (r *request) acquire(ctx context.Context) (*Lock, error) {
 func (r *request) attempt(ctx context.Context) error {
 	l := r.lock
 	sent := l.client.now()
-	reply, err := obtainScript.Run(ctx, l.client.client, r.keys, l.obtainArgs[:]...).Result()
+	reply, err := l.client.run(ctx, obtainScript, r.keys, l.obtainArgs[:]...)
 	if err != nil {
 		return explain(err, l.keys, r.opt.FenceKey)
 	}

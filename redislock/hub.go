@@ -21,8 +21,8 @@ type hub struct {
 	mu      sync.Mutex                     // guards the fields below
 	watches map[string]map[*Watch]struct{} // by channel
 	session *session                       // while there are watches
-
-	tasks sync.WaitGroup // the goroutines of all sessions
+	ending  int                            // sessions that were stopped and still have goroutines
+	ended   sync.Cond                      // on mu: ending has become less
 }
 
 func (h *hub) add(w *Watch) {
@@ -67,6 +67,7 @@ func (h *hub) remove(w *Watch) {
 		h.session.change()
 		return
 	}
+	h.ending++
 	h.session.stop()
 	h.session = nil
 }
@@ -113,4 +114,19 @@ func (h *hub) tellAll(s *session, a Announcement) {
 	}
 }
 
-func (h *hub) join() { h.tasks.Wait() }
+// join waits for the sessions that were stopped. One that serves other watches goes on, for as long as these last.
+func (h *hub) join() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for h.ending > 0 {
+		h.ended.Wait()
+	}
+}
+
+// end notes that the last goroutine of a session, which was stopped, is about to end.
+func (h *hub) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ending--
+	h.ended.Broadcast()
+}

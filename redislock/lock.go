@@ -103,7 +103,7 @@ func (l *Lock) TTL(ctx context.Context) (time.Duration, error) {
 	if l == nil {
 		return 0, ErrLockNotHeld
 	}
-	ms, err := ttlScript.Run(ctx, l.client.client, l.keys, l.token).Int64()
+	ms, err := l.client.runInt(ctx, ttlScript, l.keys, l.token)
 	if err != nil {
 		return 0, err
 	}
@@ -146,7 +146,7 @@ func (l *Lock) refresh(ctx context.Context, ttl time.Duration) error {
 	if !l.lease.begin(sent, span) {
 		return ErrNotObtained
 	}
-	reply, err := refreshScript.Run(ctx, l.client.client, l.keys, l.token, milliseconds(ttl)).Int64()
+	reply, err := l.client.runInt(ctx, refreshScript, l.keys, l.token, milliseconds(ttl))
 	if err != nil {
 		l.lease.abandon()
 		return err
@@ -197,5 +197,5 @@ func (l *Lock) releaseDespite(ctx context.Context) (reply int64, err error) {
 }
 
 func (l *Lock) runRelease(ctx context.Context) (reply int64, err error) {
-	return releaseScript.Run(ctx, l.client.client, l.keys, l.releaseArgs[:]...).Int64()
+	return l.client.runInt(ctx, releaseScript, l.keys, l.releaseArgs[:]...)
 }

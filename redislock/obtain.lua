@@ -18,22 +18,21 @@
 -- Everything that can fail comes before the first write, because Redis does not roll a script back. The counter is
 -- written before the lock for the same reason: out of memory, its SET is refused and nothing has happened.
 
-local token, metadata, ttl, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local function flag(letter) return string.find(ARGV[5], letter, 1, true) end
-local n = flag('f') and #KEYS - 1 or #KEYS
+local token, metadata, ttl, floor, flags = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local n = string.find(flags, 'f', 1, true) and #KEYS - 1 or #KEYS
 local counter = KEYS[n + 1]
 local limit = 9007199254740992 -- 2^53: from here on a Lua number no longer counts in ones
 
 local ours, fence = 0, '0'
 for i = 1, n do
-  local kind = call('TYPE', KEYS[i]).ok
+  local kind = redis.call('TYPE', KEYS[i]).ok
   if kind ~= 'none' then
-    local held = kind == 'hash' and call('HMGET', KEYS[i], 'token', 'metadata', 'fence') or {}
+    local held = kind == 'hash' and redis.call('HMGET', KEYS[i], 'token', 'metadata', 'fence') or {}
     if not held[1] then
-      return {'foreign', kind, call('PTTL', KEYS[i])}
+      return {'foreign', kind, redis.call('PTTL', KEYS[i])}
     end
     if held[1] ~= token then
-      return {'held', held[2] or '', held[3] or '0', call('PTTL', KEYS[i])}
+      return {'held', held[2] or '', held[3] or '0', redis.call('PTTL', KEYS[i])}
     end
     ours = ours + 1
     if (tonumber(held[3]) or 0) > tonumber(fence) then
@@ -46,34 +45,34 @@ end
 -- Only a floor that has overtaken the token calls for a new one.
 local continued = ours == n and (not counter or tonumber(fence) > floor)
 if counter and not continued then
-  local kind = call('TYPE', counter).ok
-  local value = kind == 'none' and '0' or kind == 'string' and call('GET', counter) or ''
+  local kind = redis.call('TYPE', counter).ok
+  local value = kind == 'none' and '0' or kind == 'string' and redis.call('GET', counter) or ''
   local last = string.match(value, '^%d+$') and tonumber(value)
   if not last then
     return {'counter', kind, string.sub(value, 1, 64)}
   end
   local next = math.max(last, floor) + 1
-  if flag('c') then
-    local time = call('TIME')
+  if string.find(flags, 'c', 1, true) then
+    local time = redis.call('TIME')
     next = math.max(next, time[1] * 1000000 + time[2])
   end
   if next >= limit then
     return {'counter', kind, string.sub(value, 1, 64)}
   end
   fence = string.format('%.0f', next)
-  call('SET', counter, fence)
+  redis.call('SET', counter, fence)
 end
 
 for i = 1, n do
-  call('HSET', KEYS[i], 'token', token, 'metadata', metadata, 'fence', fence)
+  redis.call('HSET', KEYS[i], 'token', token, 'metadata', metadata, 'fence', fence)
   if type(redis.pcall('PEXPIRE', KEYS[i], ttl)) == 'table' then -- not permitted, and a lock must not stay for ever
     for j = 1, i do
       redis.pcall('DEL', KEYS[j])
     end
-    call('PEXPIRE', KEYS[i], ttl) -- fails again, and says why
+    redis.call('PEXPIRE', KEYS[i], ttl) -- fails again, and says why
   end
 end
-if ours < n and flag('a') then
+if ours < n and string.find(flags, 'a', 1, true) then
   redis.pcall('PUBLISH', KEYS[1] .. ':announce', 'taken') -- a hint, which may be denied
 end
 return fence ~= '0' and fence or 0

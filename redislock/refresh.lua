@@ -9,12 +9,16 @@
 --   1  refreshed
 --   0  at least one of the locks is not ours
 
-for _, key in ipairs(KEYS) do
-  if call('TYPE', key).ok ~= 'hash' or call('HGET', key, 'token') ~= ARGV[1] then
+for i = 1, #KEYS do
+  local token = redis.pcall('HGET', KEYS[i], 'token')
+  if token ~= ARGV[1] then
+    if type(token) == 'table' and not string.find(token.err, 'WRONGTYPE', 1, true) then
+      redis.call('HGET', KEYS[i], 'token') -- fails again, and says why: an error is no answer, but for a key of another type
+    end
     return 0
   end
 end
-for _, key in ipairs(KEYS) do
-  call('PEXPIRE', key, ARGV[2])
+for i = 1, #KEYS do
+  redis.call('PEXPIRE', KEYS[i], ARGV[2])
 end
 return 1

@@ -10,16 +10,18 @@
 --  -1  at least one is somebody else's, or some were missing
 
 local ours, missing = {}, 0
-for _, key in ipairs(KEYS) do
-  local kind = call('TYPE', key).ok
-  if kind == 'none' then
+for i = 1, #KEYS do
+  local token = redis.pcall('HGET', KEYS[i], 'token')
+  if token == ARGV[1] then
+    ours[#ours + 1] = KEYS[i]
+  elseif type(token) == 'table' and not string.find(token.err, 'WRONGTYPE', 1, true) then
+    redis.call('HGET', KEYS[i], 'token') -- fails again, and says why: an error is no answer, but for a key of another type
+  elseif redis.call('TYPE', KEYS[i]).ok == 'none' then
     missing = missing + 1
-  elseif kind == 'hash' and call('HGET', key, 'token') == ARGV[1] then
-    table.insert(ours, key)
   end
 end
-for _, key in ipairs(ours) do -- apart from the loop above, which may meet a key twice
-  call('DEL', key)
+if #ours > 0 then
+  redis.call('DEL', unpack(ours))
 end
 
 -- The announcement follows the delete, so that who hears it finds the lock free. It says how many listen, for them to spread

@@ -61,7 +61,7 @@ func (s *scene) user() string { return cmp.Or(s.server.Options().Username, "defa
 // scripts to be loaded, and shows every failure: go-redis sends nothing again unless configure says so.
 func (s *scene) proxied(configure ...func(*redis.Options)) (*faultproxy.Proxy, *Client) {
 	s.Helper()
-	for _, script := range []*redis.Script{obtainScript, refreshScript, releaseScript, ttlScript} {
+	for _, script := range []script{obtainScript, refreshScript, releaseScript, ttlScript} {
 		s.must(script.Load(s.Context(), s.redis).Err())
 	}
 	proxy := faultproxy.Start(s, s.server.Addr())

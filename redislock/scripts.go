@@ -1,8 +1,11 @@
 package redislock
 
 import (
+	"context"
 	_ "embed"
+	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,8 +18,6 @@ import (
 // They carry no shebang line, because Redis refuses scripts that have one, whole, when memory is full; and they are
 // called with EVALSHA and EVAL, never with the read-only variants, because those may be routed to a replica.
 var (
-	//go:embed call.lua
-	callSource string
 	//go:embed obtain.lua
 	obtainSource string
 	//go:embed refresh.lua
@@ -26,10 +27,10 @@ var (
 	//go:embed ttl.lua
 	ttlSource string
 
-	obtainScript  = redis.NewScript(callSource + obtainSource)
-	refreshScript = redis.NewScript(callSource + refreshSource)
-	releaseScript = redis.NewScript(callSource + releaseSource)
-	ttlScript     = redis.NewScript(callSource + ttlSource)
+	obtainScript  = newScript(obtainSource)
+	refreshScript = newScript(refreshSource)
+	releaseScript = newScript(releaseSource)
+	ttlScript     = newScript(ttlSource)
 )
 
 // obtainReply decodes the reply of obtain.lua. Exactly one of its results counts: an error, a holder, or the fencing token.
@@ -83,6 +84,68 @@ const (
 
 // ttlNotOurs is what ttl.lua replies in the place of milliseconds.
 const ttlNotOurs = -2
+
+// script is a script with the source to look up what failed in it.
+type script struct {
+	*redis.Script
+	source string
+}
+
+func newScript(source string) script { return script{redis.NewScript(source), source} }
+
+// run runs a script in one call, or two if the server does not know it yet. A Cluster client that had no reply is told to look
+// again at who serves the slot: by itself it goes on asking a dead master until a minute has passed
+// (redis.ClusterOptions.ClusterStateReloadInterval).
+func (c *Client) run(ctx context.Context, s script, keys []string, args ...any) (any, error) {
+	reply, err := s.Run(ctx, c.client, keys, args...).Result()
+	if err == nil {
+		return reply, nil
+	}
+	var answer redis.Error
+	if errors.As(err, &answer) {
+		return nil, s.nameDenied(err)
+	}
+	if cluster, ok := c.client.(interface{ ReloadState(context.Context) }); ok {
+		cluster.ReloadState(ctx)
+	}
+	return nil, err
+}
+
+// runInt is run for the scripts that reply with a number.
+func (c *Client) runInt(ctx context.Context, s script, keys []string, args ...any) (int64, error) {
+	reply, err := c.run(ctx, s, keys, args...)
+	if err != nil {
+		return 0, err
+	}
+	number, ok := reply.(int64)
+	if !ok {
+		return 0, fmt.Errorf("redislock: reply is a %T", reply)
+	}
+	return number, nil
+}
+
+var (
+	deniedAt  = regexp.MustCompile(`can't run this command.*@user_script: ?(\d+)`)
+	commandIn = regexp.MustCompile(`call\('(\w+)'`)
+)
+
+// nameDenied adds to an error the command that the user may not run. Redis 7.0 tells no more of it than the line of the script.
+func (s script) nameDenied(err error) error {
+	at := deniedAt.FindStringSubmatch(err.Error())
+	if at == nil {
+		return err
+	}
+	lines := strings.Split(s.source, "\n")
+	line, _ := strconv.Atoi(at[1])
+	if line < 1 || line > len(lines) {
+		return err
+	}
+	command := commandIn.FindStringSubmatch(lines[line-1])
+	if command == nil {
+		return err
+	}
+	return fmt.Errorf("redislock: NOPERM: the user has no permission to run %s: %w", command[1], err)
+}
 
 // explain adds to a server's error what its own text leaves out.
 func explain(err error, keys []string, fenceKey string) error {

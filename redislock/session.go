@@ -13,7 +13,8 @@ import (
 
 const (
 	// keepAlive is after how long a silent connection is asked whether it is still there. The answer is due within as long again.
-	keepAlive = 15 * time.Second
+	// Nothing else notices that the server behind a subscription froze and another has taken its place.
+	keepAlive = 5 * time.Second
 
 	// A session that has lost its connection waits before it opens another.
 	minReconnect = 50 * time.Millisecond
@@ -34,7 +35,7 @@ type session struct {
 func startSession(h *hub) *session {
 	s := &session{hub: h, changed: make(chan struct{}, 1), confirmed: make(map[string]bool)}
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	h.tasks.Go(s.run)
+	go s.run() // hub.join waits for it
 	return s
 }
 
@@ -49,6 +50,7 @@ func (s *session) change() {
 // run serves the watches until the session ends. The client library opens the connection, and again after it failed, and
 // subscribes anew; only a connection that is silent for too long is given up here.
 func (s *session) run() {
+	defer s.hub.end()
 	for s.ctx.Err() == nil {
 		pubsub := s.hub.client.Subscribe(s.ctx)
 		ctx, cancel := context.WithCancel(s.ctx)

@@ -9,11 +9,15 @@
 --   -2            at least one is not ours
 
 local shortest = -1
-for _, key in ipairs(KEYS) do
-  if call('TYPE', key).ok ~= 'hash' or call('HGET', key, 'token') ~= ARGV[1] then
+for i = 1, #KEYS do
+  local token = redis.pcall('HGET', KEYS[i], 'token')
+  if token ~= ARGV[1] then
+    if type(token) == 'table' and not string.find(token.err, 'WRONGTYPE', 1, true) then
+      redis.call('HGET', KEYS[i], 'token') -- fails again, and says why: an error is no answer, but for a key of another type
+    end
     return -2
   end
-  local ttl = call('PTTL', key)
+  local ttl = redis.call('PTTL', KEYS[i])
   if ttl >= 0 and (shortest < 0 or ttl < shortest) then
     shortest = ttl
   end
