@@ -46,7 +46,10 @@ func (c *ClusterNodes) Addrs() []string {
 
 // Client returns a new client of the cluster, which is closed at the end of tb.
 func (c *ClusterNodes) Client(tb testing.TB) *redis.ClusterClient {
-	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs(), ContextTimeoutEnabled: true})
+	options := c.Nodes[0].Options()
+	client := redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs: c.Addrs(), Username: options.Username, Password: options.Password, ContextTimeoutEnabled: true,
+	})
 	// Closing fails only for a client the test has closed already.
 	tb.Cleanup(func() { _ = client.Close() })
 	return client
@@ -57,7 +60,9 @@ func (c *ClusterNodes) assemble(tb testing.TB) {
 	tb.Helper()
 	clients := make([]*redis.Client, len(c.Nodes))
 	for i, node := range c.Nodes {
-		clients[i] = redis.NewClient(node.Options())
+		options := node.Options()
+		node.users.promote(options)
+		clients[i] = redis.NewClient(options)
 		defer func() { _ = clients[i].Close() }()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)

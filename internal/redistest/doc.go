@@ -2,8 +2,8 @@
 //
 // Each [Server] has a free loopback port, a directory that goes with the test
 // and a life cycle the test controls: crash, clean shutdown, restart with the
-// same data, freeze and thaw. [Replica] and [Cluster] build the usual
-// topologies from servers.
+// same data, freeze and thaw. [Replica], [Sentinels] and [Cluster] build the
+// usual topologies from servers.
 //
 // Nothing survives the test: a cleanup stops and reaps every process, and on
 // Linux the kernel kills it when the test binary is killed first. On other

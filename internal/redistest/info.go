@@ -20,6 +20,7 @@ func (s *Server) info(ctx context.Context) (string, error) {
 // is told to.
 func (s *Server) probeOptions() *redis.Options {
 	options := s.Options()
+	s.users.promote(options)
 	options.Protocol = 2
 	options.PoolSize = 1
 	options.MaxRetries = -1
@@ -38,4 +39,11 @@ func checkInfo(info string, wanted ...string) error {
 		}
 	}
 	return nil
+}
+
+// infoValue returns the value of a field of a reply to INFO, "" if it has none.
+func infoValue(info, field string) string {
+	_, rest, _ := strings.Cut("\n"+info, "\n"+field+":")
+	value, _, _ := strings.Cut(rest, "\r\n")
+	return value
 }

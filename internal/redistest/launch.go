@@ -82,6 +82,7 @@ func (s *Server) spawn() error {
 	// The process has its own copy of the descriptor.
 	defer func() { _ = log.Close() }()
 	cmd := exec.Command(s.binary, s.arguments()...)
+	cmd.Env = append(os.Environ(), s.env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	proc, err := startProcess(cmd)
 	if err == nil {
@@ -107,5 +108,9 @@ func (s *Server) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return checkInfo(info, fmt.Sprintf("process_id:%d", s.proc.pid()), "loading:0")
+	ready := "loading:0"
+	if s.sentinel != "" {
+		ready = "redis_mode:sentinel" // there is nothing to load
+	}
+	return checkInfo(info, fmt.Sprintf("process_id:%d", s.proc.pid()), ready)
 }

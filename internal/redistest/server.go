@@ -19,12 +19,15 @@ import (
 // Freeze and Thaw wait for one another; as they fail the test when they do not
 // succeed, they are meant for the goroutine of the test.
 type Server struct {
-	tb     testing.TB
-	binary string
-	dir    string
-	config config
-	port   int
-	bus    int // port of the cluster bus, 0 without cluster
+	tb       testing.TB
+	binary   string
+	dir      string
+	config   config
+	env      []string // in addition to that of the test
+	users    users
+	sentinel string // config file of a sentinel, "" of a server that holds data
+	port     int
+	bus      int // port of the cluster bus, 0 without cluster
 
 	mu   sync.Mutex // guards proc, and makes life-cycle calls run one by one
 	proc *process   // the latest run, nil before the first
@@ -43,11 +46,19 @@ type Server struct {
 // message then holds the server's log.
 func Start(tb testing.TB, config ...string) *Server {
 	tb.Helper()
+	return StartEnv(tb, nil, config...)
+}
+
+// StartEnv is Start with additions to the environment of the process, each
+// "NAME=value". They stay over restarts.
+func StartEnv(tb testing.TB, env []string, config ...string) *Server {
+	tb.Helper()
 	binary, err := findBinary("redis-server", "/usr/bin/redis-server")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	s := &Server{tb: tb, binary: binary, dir: tb.TempDir(), config: slices.Clone(config)}
+	s := &Server{tb: tb, binary: binary, dir: tb.TempDir(), config: slices.Clone(config), env: slices.Clone(env)}
+	s.users = leastPrivilege(tb, s.config)
 	tb.Cleanup(s.stop)
 	if err := s.startAnywhere(); err != nil {
 		tb.Fatalf("redistest: redis-server did not start: %v\n%s", err, s.Log())
@@ -84,16 +95,20 @@ func (s *Server) Log() string {
 // Options returns new options for a client of this server: its address, the
 // password given with "--requirepass" if any, and contexts that bound each call.
 func (s *Server) Options() *redis.Options {
-	return &redis.Options{
+	options := &redis.Options{
 		Addr:                  s.Addr(),
 		Password:              s.config.value("--requirepass"),
 		ContextTimeoutEnabled: true,
 	}
+	s.users.identify(options)
+	return options
 }
 
 // Client returns a new client of this server, which is closed at the end of tb.
 func (s *Server) Client(tb testing.TB) *redis.Client {
-	client := redis.NewClient(s.Options())
+	options := s.Options()
+	s.users.promote(options)
+	client := redis.NewClient(options)
 	// Closing fails only for a client the test has closed already.
 	tb.Cleanup(func() { _ = client.Close() })
 	return client
@@ -107,7 +122,10 @@ func (s *Server) logPath() string {
 
 // arguments is the command line of the server.
 func (s *Server) arguments() []string {
-	arguments := base(s.port, s.dir)
+	arguments := append(base(s.port, s.dir), s.users.config...)
+	if s.sentinel != "" {
+		arguments = append(config{s.sentinel, "--sentinel"}, arguments...)
+	}
 	if s.bus != 0 {
 		arguments = append(arguments, "--cluster-port", strconv.Itoa(s.bus))
 	}

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -32,7 +33,7 @@ const (
 	commandCount  = "count"
 )
 
-// electionName is leader.Config.Name of all candidates. They meet only if their prefix is the same too.
+// electionName is leader.Config.Name of all candidates, unless a test gives another. They meet only if their prefix is the same too.
 const electionName = "e2e"
 
 // candidate is a process that competes. SIGTERM ends it in good order; the end of its standard input means that the test
@@ -40,7 +41,7 @@ const electionName = "e2e"
 type candidate struct {
 	settings
 	*reporter
-	redis    *redis.Client
+	redis    redis.UniversalClient
 	resource resource
 	electors []*leader.Elector
 	workers  []*worker
@@ -56,7 +57,7 @@ func candidateMain() int {
 	c := &candidate{
 		settings: s,
 		reporter: newReporter(),
-		redis:    redis.NewClient(&redis.Options{Addr: s.Redis, ContextTimeoutEnabled: !s.HangingReads}),
+		redis:    s.client(),
 		resource: resource{redis.NewClient(&redis.Options{Addr: s.Resource})},
 	}
 	if err := c.enter(); err != nil {
@@ -83,7 +84,7 @@ func (c *candidate) enter() error {
 
 func (c *candidate) config(w *worker) leader.Config {
 	return leader.Config{
-		Name:          electionName,
+		Name:          cmp.Or(c.Name, electionName),
 		KeyPrefix:     c.Prefix,
 		Identity:      c.Identity + w.name,
 		LeaseDuration: c.Lease,

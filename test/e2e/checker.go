@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // rule is a promise of the library, as far as a history can show it.
@@ -13,6 +14,7 @@ const (
 	ruleFence    rule = "fencing tokens do not rise"
 	rulePairing  rule = "a start has not exactly one stop"
 	ruleRegister rule = "the register went back to a lower token"
+	ruleAtomic   rule = "the register is not linearizable"
 	ruleRecovery rule = "nobody led in time after a fault"
 )
 
@@ -20,6 +22,7 @@ const (
 type violation struct {
 	rule rule
 	text string
+	at   time.Duration // 0: not known
 }
 
 func (v violation) String() string { return fmt.Sprintf("%s: %s", v.rule, v.text) }
@@ -27,7 +30,9 @@ func (v violation) String() string { return fmt.Sprintf("%s: %s", v.rule, v.text
 // check compares a whole history, and what the guarded register has accepted, with the promises.
 func check(events []event, register []entry) []violation {
 	terms, found := pairing(events)
-	return slices.Concat(found, overlaps(terms, excuses(events)), fencing(terms), regressions(register), recovery(events))
+	excused := excuses(events)
+	return slices.Concat(found, overlaps(terms, excused), fencing(terms, excused), regressions(register),
+		linearizability(events, register), recovery(events))
 }
 
 // overlaps reports pairs of terms that share a time which is not excused. The holder, who is to be excused, is the one
@@ -40,24 +45,28 @@ func overlaps(terms []term, excused []excuse) []violation {
 			if next.process == holder.process || from >= to {
 				continue
 			}
-			if !slices.ContainsFunc(excused, func(x excuse) bool { return x.covers(holder.process, from, to) }) {
-				found = append(found, violation{ruleOverlap, fmt.Sprintf("%v and %v, for %v", holder, next, to-from)})
+			if !covered(excused, holder.process, from, to) && !stillborn(next, excused) {
+				found = append(found, violation{ruleOverlap, fmt.Sprintf("%v and %v, for %v", holder, next, to-from), from})
 			}
 		}
 	}
 	return found
 }
 
-// fencing reports terms whose token is not higher than those of all before.
-func fencing(terms []term) []violation {
+// fencing reports terms whose token is not higher than those of all before. Only a stillborn term may come after one with a
+// higher token, never after one with the same.
+func fencing(terms []term, excused []excuse) []violation {
 	var found []violation
 	var highest term
+	seen := make(map[int64]bool)
 	for _, t := range terms {
-		if t.fence <= highest.fence {
-			found = append(found, violation{ruleFence, fmt.Sprintf("%v comes after %v", t, highest)})
-			continue
+		if seen[t.fence] || t.fence <= highest.fence && !stillborn(t, excused) {
+			found = append(found, violation{ruleFence, fmt.Sprintf("%v comes after %v", t, highest), t.start})
 		}
-		highest = t
+		seen[t.fence] = true
+		if t.fence > highest.fence {
+			highest = t
+		}
 	}
 	return found
 }
@@ -74,7 +83,7 @@ func regressions(register []entry) []violation {
 	var highest entry
 	for _, e := range register {
 		if e.token < highest.token {
-			found = append(found, violation{ruleRegister, fmt.Sprintf("%q with token %d came after %q with %d", e.value, e.token, highest.value, highest.token)})
+			found = append(found, violation{ruleRegister, fmt.Sprintf("%q with token %d came after %q with %d", e.value, e.token, highest.value, highest.token), 0})
 			continue
 		}
 		highest = e
@@ -94,7 +103,7 @@ func recovery(events []event) []violation {
 			return (later.Kind == started || later.Kind == renewed) && later.At <= e.At+e.Within
 		})
 		if !leads {
-			found = append(found, violation{ruleRecovery, fmt.Sprintf("within %v %s", e.Within, e.Detail)})
+			found = append(found, violation{ruleRecovery, fmt.Sprintf("within %v %s", e.Within, e.Detail), e.At})
 		}
 	}
 	return found

@@ -16,11 +16,12 @@ type event struct {
 	Kind     kind          `json:"kind"`
 	Fence    int64         `json:"fence,omitempty"`
 	Detail   string        `json:"detail,omitempty"`
-	Seq      int           `json:"seq,omitempty"`      // of a write: counts those of its process
-	Begun    time.Duration `json:"begun,omitempty"`    // of a write: when it was about to be sent; At is when it was answered
+	Seq      int           `json:"seq,omitempty"`      // of a write: counts those of its process; of a read: how many the register has accepted
+	Begun    time.Duration `json:"begun,omitempty"`    // of a write or read: when it was about to be sent; At is when it was answered
+	Value    string        `json:"value,omitempty"`    // of a write or read
 	Accepted bool          `json:"accepted,omitempty"` // of a write
 	Count    counts        `json:"count,omitzero"`     // of counted
-	Within   time.Duration `json:"within,omitempty"`   // of recovers and lostKey
+	Within   time.Duration `json:"within,omitempty"`   // of recovers, lostKey and promoted
 }
 
 // counts is what a candidate uses.
@@ -56,7 +57,10 @@ const (
 	killed     kind = "killed"     // noted when a process that got SIGKILL is gone
 	terminated kind = "terminated" // noted before SIGTERM
 	fault      kind = "fault"      // Detail says which
+	read       kind = "read"       // the test has read the guarded register; Fence is its token
 	lostKey    kind = "lostKey"    // the lock vanishes from Redis; for Within, two can believe that they lead
+	failing    kind = "failing"    // noted before a server is taken away that another is to replace
+	promoted   kind = "promoted"   // the other serves; if the lock was lost on the way, two can believe for Within that they lead
 	recovers   kind = "recovers"   // faults are over: somebody leads within Within
 )
 
@@ -64,8 +68,11 @@ const (
 func (e event) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-6s %s", e.Process, e.Kind)
-	if e.Seq != 0 {
-		fmt.Fprintf(&b, " #%d %s", e.Seq, outcome(e.Accepted))
+	if e.Kind == read {
+		fmt.Fprintf(&b, " #%d %q", e.Seq, e.Value)
+	}
+	if e.Kind == wrote {
+		fmt.Fprintf(&b, " #%d %s", e.Seq, answer(e))
 	}
 	if e.Fence != 0 {
 		fmt.Fprintf(&b, " fence=%d", e.Fence)
@@ -82,14 +89,7 @@ func (e event) String() string {
 	return b.String()
 }
 
-func outcome(accepted bool) string {
-	if accepted {
-		return "accepted"
-	}
-	return "rejected"
-}
-
 // frequent reports whether events of this kind come in runs that people do not want to read one by one.
 func (k kind) frequent() bool {
-	return k == wrote || k == attempted || k == renewed || k == unrenewed
+	return k == wrote || k == read || k == attempted || k == renewed || k == unrenewed
 }

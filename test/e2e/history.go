@@ -47,18 +47,32 @@ func (h *history) since(after time.Duration, matches func(event) bool) []event {
 	return found
 }
 
-// String is the history for people to read: times in milliseconds since the first event, one line for each event or run of
-// like ones.
+// String is the history for people to read.
 func (h *history) String() string {
 	events := h.all()
 	if len(events) == 0 {
 		return "nothing happened"
 	}
+	return narrate(events, events[0].At)
+}
+
+// excerpt is what happened around an instant.
+func (h *history) excerpt(at, before, after time.Duration) string {
+	events := h.all()
+	if len(events) == 0 {
+		return "nothing happened"
+	}
+	around := slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.At < at-before || e.At > at+after })
+	return narrate(around, events[0].At)
+}
+
+// narrate shows events with times in milliseconds since zero, one line for each event or run of like ones.
+func narrate(events []event, zero time.Duration) string {
 	var b strings.Builder
 	for _, r := range runs(events) {
-		fmt.Fprintf(&b, "%11.3f  %v", milliseconds(r.first.At-events[0].At), r.first)
+		fmt.Fprintf(&b, "%11.3f  %v", milliseconds(r.first.At-zero), r.first)
 		if r.count > 1 {
-			fmt.Fprintf(&b, " ... x%d until %.3f", r.count, milliseconds(r.last-events[0].At))
+			fmt.Fprintf(&b, " ... x%d until %.3f", r.count, milliseconds(r.last-zero))
 		}
 		b.WriteByte('\n')
 	}

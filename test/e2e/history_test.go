@@ -3,6 +3,7 @@ package e2e
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestHistoryIsInOrder(t *testing.T) {
@@ -46,5 +47,16 @@ func TestHistoryJoinsRunsOfLikeEvents(t *testing.T) {
 	}
 	if !strings.Contains(text, "x100 until 109.000") {
 		t.Errorf("no run of 100:\n%s", text)
+	}
+}
+
+func TestExcerptKeepsTheTimesOfTheWhole(t *testing.T) {
+	var h history
+	for _, ms := range []int{0, 100, 200, 300} {
+		h.add(at(ms, "a", started, int64(ms)))
+	}
+	const ms = time.Millisecond
+	if got, want := h.excerpt(200*ms, 100*ms, 99*ms), "    100.000  a      started fence=100\n    200.000  a      started fence=200\n"; got != want {
+		t.Errorf("excerpt:\n%s\nwant\n%s", got, want)
 	}
 }

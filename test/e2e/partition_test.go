@@ -48,11 +48,9 @@ func isRelease(c faultproxy.Command) bool {
 
 // releaseSource is the script of redislock that releases a lock.
 var releaseSource = sync.OnceValue(func() string {
-	call, err := os.ReadFile("../../redislock/call.lua") // precedes each script
-	Expect(err).NotTo(HaveOccurred())
 	source, err := os.ReadFile("../../redislock/release.lua")
 	Expect(err).NotTo(HaveOccurred())
-	return string(call) + string(source)
+	return string(source)
 })
 
 var _ = Describe("a leader that is cut off from Redis", func() {

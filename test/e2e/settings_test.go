@@ -17,8 +17,10 @@ const (
 // settings are what a candidate is told when it starts.
 type settings struct {
 	Redis    string // address of the server that it competes on, or of a proxy to it
+	topology        // in its place
 	Resource string // address of the server that the guarded resource is on
 	Prefix   string // leader.Config.KeyPrefix
+	Name     string // leader.Config.Name; electionName if it is empty
 	Identity string
 	Lease    time.Duration
 	Electors int // how many compete in the process; 0 is one

@@ -24,19 +24,19 @@ func (t term) String() string { return fmt.Sprintf("%s's term with fence %d", t.
 func pairing(events []event) ([]term, []violation) {
 	var terms []term
 	var found []violation
-	complain := func(format string, args ...any) {
-		found = append(found, violation{rulePairing, fmt.Sprintf(format, args...)})
+	complain := func(at time.Duration, format string, args ...any) {
+		found = append(found, violation{rulePairing, fmt.Sprintf(format, args...), at})
 	}
 	open := make(map[string]*term)
 	for _, e := range events {
 		t := open[e.Process]
 		switch {
 		case e.Kind == started && t != nil:
-			complain("%s started again in the middle of %v", e.Process, t)
+			complain(e.At, "%s started again in the middle of %v", e.Process, t)
 		case e.Kind == started:
 			open[e.Process] = &term{process: e.Process, fence: e.Fence, start: e.At, end: forever}
 		case e.Kind == stopped && t == nil:
-			complain("%s stopped without a start", e.Process)
+			complain(e.At, "%s stopped without a start", e.Process)
 		case (e.Kind == stopped || e.Kind == killed) && t != nil:
 			t.end = e.At
 			terms = append(terms, *t)
@@ -44,7 +44,7 @@ func pairing(events []event) ([]term, []violation) {
 		}
 	}
 	for _, t := range open {
-		complain("%v has no stop", t)
+		complain(t.start, "%v has no stop", t)
 		terms = append(terms, *t)
 	}
 	slices.SortFunc(terms, func(a, b term) int { return cmp.Compare(a.start, b.start) })

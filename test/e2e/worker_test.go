@@ -89,7 +89,8 @@ func (w *worker) write(term leader.Term) {
 	e := event{Kind: wrote, Fence: term.FenceToken(), Seq: int(w.seq.Add(1)), Begun: monotonic()}
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	accepted, err := w.resource.write(ctx, e.Fence, fmt.Sprint(w.Identity, w.name, "/", e.Seq))
+	e.Value = fmt.Sprint(w.Identity, w.name, "/", e.Seq)
+	accepted, err := w.resource.write(ctx, e.Fence, e.Value)
 	if err != nil {
 		e.Detail = err.Error()
 	}
