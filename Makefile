@@ -2,8 +2,10 @@
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 COUNT ?= 50
+CHAOS ?= 60s
+SEED ?=
 
-.PHONY: test race stress bench lint build demo deps
+.PHONY: test race stress chaos mutants bench lint build demo deps
 
 ## test: all tests, against real Redis servers that they start themselves
 test: deps
@@ -17,16 +19,23 @@ race: deps
 stress: deps
 	go test -race -count=$(COUNT) -timeout=60m ./internal/... ./redislock ./metrics ./leader
 
-## bench: benchmarks of the packages
+## chaos: random faults for CHAOS; SEED=n repeats a schedule, an empty one draws a fresh seed and prints it first
+chaos: deps
+	go test -v -tags chaos -count=1 -timeout=2h -run '^TestChaos$$' ./test/e2e -chaos=$(CHAOS) -seed=$(SEED)
+
+## bench: side by side with raw go-redis and other libraries; writes docs/performance.md
 bench: deps
-	go test -run='^$$' -bench=. -benchmem ./...
+	cd bench && go run . -svg ../docs/img -md ../docs/performance.md
 
 ## lint: format, go vet, staticcheck, a tidy go.mod, shell scripts
 lint:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted:"; gofmt -l .; exit 1; }
 	go vet ./...
+	go vet -tags chaos ./test/...
 	go run $(STATICCHECK) ./...
+	go run $(STATICCHECK) -tags chaos ./test/...
 	go mod tidy -diff
+	cd bench && go vet ./... && go run $(STATICCHECK) ./... && go mod tidy -diff && go test ./...
 	@for script in .ci/*; do bash -n $$script || exit 1; done
 
 ## build: all platforms the library supports
