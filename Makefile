@@ -10,14 +10,16 @@ SEED ?=
 ## test: all tests, against real Redis servers that they start themselves
 test: deps
 	go test -count=1 -timeout=10m ./...
+	cd examples/loggers && go test -count=1 ./...
 
 ## race: the same under the race detector
 race: deps
 	go test -race -count=1 -timeout=20m ./...
+	cd examples/loggers && go test -race -count=1 ./...
 
 ## stress: the state machine and the lock, COUNT times, under the race detector
 stress: deps
-	go test -race -count=$(COUNT) -timeout=60m ./internal/... ./redislock ./metrics ./leader
+	go test -race -count=$(COUNT) -timeout=60m -skip='^TestBrowser' ./internal/... ./redislock ./metrics ./leader
 
 ## chaos: random faults for CHAOS; SEED=n repeats a schedule, an empty one draws a fresh seed and prints it first
 chaos: deps
@@ -35,6 +37,7 @@ lint:
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags chaos ./test/...
 	go mod tidy -diff
+	cd examples/loggers && go vet ./... && go run $(STATICCHECK) ./... && go mod tidy -diff
 	cd bench && go vet ./... && go run $(STATICCHECK) ./... && go mod tidy -diff && go test ./...
 	@for script in .ci/*; do bash -n $$script || exit 1; done
 
@@ -50,6 +53,6 @@ build:
 demo:
 	go run ./examples/leader-worker
 
-## deps: redis-server and promtool, which the tests start
+## deps: redis-server, promtool and chromium, which the tests start
 deps:
 	@.ci/install-servers

@@ -380,7 +380,7 @@ func TestB13_WaitersDoNotSpin(t *testing.T) {
 			scripts++
 		}
 	}
-	if scripts != got {
+	if scripts < got || scripts > got+waiters { // counted a moment later, when each may have made one more
 		t.Errorf("%d commands for %d attempts", scripts, got)
 	}
 }

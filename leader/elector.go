@@ -26,6 +26,7 @@ type Elector struct {
 	leading  atomic.Pointer[term]        // the term in which this candidate leads
 	held     atomic.Pointer[term]        // the same from its acquisition to its release, draining included
 	observed atomic.Pointer[observation] // who held the lock when this candidate last looked
+	history  history                     // of its own terms
 
 	calls    sync.WaitGroup // calls to Redis under way
 	notifier notifier

@@ -1,7 +1,9 @@
 package leader
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -46,4 +48,23 @@ func (h *HealthzAdaptor) Check(*http.Request) error {
 		return nil
 	}
 	return e.Check(h.timeout)
+}
+
+// HealthzHandler serves the health of electors, for a liveness probe: 503 with the reason of each elector whose Check fails with
+// maxTolerableExpiredLease, otherwise 200 and "ok". Followers are healthy, and so is everybody while Redis is away: neither
+// is helped by a restart. Use HealthzAdaptor if the elector does not exist yet.
+func HealthzHandler(maxTolerableExpiredLease time.Duration, electors ...*Elector) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var errs []error
+		for _, e := range electors {
+			errs = append(errs, e.Check(maxTolerableExpiredLease))
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		if err := errors.Join(errs...); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, "ok\n") // an error is the reader's: it has gone away
+	})
 }

@@ -1,6 +1,7 @@
 package leader
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
@@ -28,7 +29,7 @@ type scene struct {
 	*testing.T
 	server *redistest.Server
 	proxy  *faultproxy.Proxy
-	redis  *redis.Client // past the proxy
+	redis  *redis.Client // of the test, past the proxy; it may do everything
 	key    string        // of the lock
 }
 
@@ -68,6 +69,9 @@ func (s *scene) candidate(addr, identity string, change func(*Config, *replica),
 	}
 	return r
 }
+
+// user is the name of the user that candidates are: see redistest.LeastPrivilege.
+func (s *scene) user() string { return cmp.Or(s.server.Options().Username, "default") }
 
 func (s *scene) client(addr string, options ...func(*redis.Options)) *redis.Client {
 	all := s.server.Options()
@@ -165,13 +169,9 @@ type script struct{ source, sum string }
 
 func readScript(tb testing.TB, name string) script {
 	tb.Helper()
-	var source []byte
-	for _, part := range []string{"call", name} { // as redislock puts them together
-		text, err := os.ReadFile("../redislock/" + part + ".lua")
-		if err != nil {
-			tb.Fatal(err)
-		}
-		source = append(source, text...)
+	source, err := os.ReadFile("../redislock/" + name + ".lua")
+	if err != nil {
+		tb.Fatal(err)
 	}
 	sum := sha1.Sum(source)
 	return script{string(source), hex.EncodeToString(sum[:])}

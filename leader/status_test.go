@@ -146,3 +146,78 @@ func TestDrainingIsHealthy(t *testing.T) {
 		}
 	})
 }
+
+func TestLeaderHandler(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		finish := make(chan struct{})
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.Callbacks.OnStartedLeading = func(context.Context, Term) { <-finish }
+		})
+		b := newReplica(t, server, "b", nil)
+		expect := func(when string, r *replica, code int, state, leader string) {
+			t.Helper()
+			synctest.Wait()
+			reply := accept(LeaderHandler(r.Elector), "", "/leader")
+			var all []status
+			if err := json.Unmarshal(reply.Body.Bytes(), &all); err != nil || len(all) != 1 {
+				t.Fatalf("%q: %v", reply.Body, err)
+			}
+			if reply.Code != code || all[0].State != state || all[0].Leader != leader {
+				t.Errorf("%s: %s answers %d %+v", when, r.cfg.Identity, reply.Code, all)
+			}
+			if page := accept(LeaderHandler(r.Elector), browserAccepts, "/leader"); page.Code != code || !strings.Contains(page.Body.String(), "<main>") {
+				t.Errorf("%s: %s shows a browser %d %s", when, r.cfg.Identity, page.Code, page.Body)
+			}
+		}
+		expect("at first", a, 503, "stopped", "")
+		a.start(t)
+		synctest.Wait()
+		b.start(t)
+		expect("a leads", a, 200, "leading", "a")
+		expect("a leads", b, 503, "candidate", "a")
+		a.stop()
+		expect("a drains", a, 503, "draining", "")
+		close(finish)
+		await(t, testLease, "b leads", b.IsLeader)
+		expect("b leads", b, 200, "leading", "b")
+		server.setFault(func(string) memFault { return memFault{before: time.Hour, err: errDown} })
+		b.suspend(b.timing.deadline) // nothing has run yet that could have noticed
+		if reply := accept(LeaderHandler(b.Elector), "", "/leader"); reply.Code != 503 {
+			t.Errorf("after its deadline b answers %d", reply.Code)
+		}
+	})
+}
+
+func TestHealthzHandler(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		thaw := make(chan struct{})
+		a := newReplica(t, server, "a", func(cfg *Config, r *replica) { cfg.Observer = &freezer{recorder{r: r}, nil, thaw} })
+		b := newReplica(t, server, "b", nil)
+		expect := func(when string, handler http.Handler, code int, body string) {
+			t.Helper()
+			synctest.Wait()
+			reply := accept(handler, "", "/healthz")
+			if reply.Code != code || strings.TrimSpace(reply.Body.String()) != body || reply.Header().Get("Content-Type") != "text/plain; charset=utf-8" || reply.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: %d %q %v", when, reply.Code, reply.Body, reply.Header())
+			}
+		}
+		both := HealthzHandler(time.Second, a.Elector, b.Elector)
+		expect("of none", HealthzHandler(time.Second), 200, "ok")
+		expect("at first", both, 200, "ok")
+		a.start(t)
+		expect("a leads", both, 200, "ok")
+		time.Sleep(a.timing.deadline + time.Second)
+		expect("wedged, at the edge of what is tolerated", both, 200, "ok")
+		time.Sleep(time.Millisecond)
+		expect("wedged", both, 503, `leader: "test": the term of "a" ended 1.001s ago and was not stepped down from`)
+		b.start(t)
+		await(t, testLease, "b leads", b.IsLeader)
+		expect("b alone", HealthzHandler(time.Second, b.Elector), 200, "ok")
+		close(thaw)
+		expect("unwedged", both, 200, "ok")
+		b.join()
+		server.setFault(func(string) memFault { return memFault{err: errDown} })
+		time.Sleep(time.Minute)
+		expect("a candidate without Redis", both, 200, "ok")
+	})
+}

@@ -31,8 +31,9 @@ func (e *Elector) tellEnd(t *term, reason error) {
 	if t.startedAt.IsZero() {
 		return
 	}
-	why := e.endReason(reason)
-	e.cfg.Observer.TermEnded(e.cfg.Name, why, time.Since(t.startedAt))
+	why, lasted := e.endReason(reason), time.Since(t.startedAt)
+	e.history.add(pastTerm{t.fence, t.startedAt, lasted, why})
+	e.cfg.Observer.TermEnded(e.cfg.Name, why, lasted)
 	e.cfg.Logger.Info("Stopped leading", "fence", t.fence, "reason", why)
 }
 

@@ -150,7 +150,7 @@ func (c termContext) Err() error {
 	return c.Context.Err()
 }
 
-// Value looks at the clocks too: context.Cause comes this way.
+// Value looks at the clocks too: a context that is being derived comes this way, and so has ended if this one has.
 func (c termContext) Value(key any) any {
 	if key == (termKey{}) {
 		return Term{c.t}

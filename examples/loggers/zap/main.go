@@ -1,0 +1,33 @@
+// An elector that logs through zap:
+//
+//	go run ./zap
+//
+// The elector's V(1), which has each repeated error, is zap's debug level.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/go-logr/logr"
+	"github.com/go-logr/zapr"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/redisleader/redisleader/examples/loggers/election"
+)
+
+func main() {
+	if err := election.Run(context.Background(), newLogger(os.Stderr, zapcore.InfoLevel)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// newLogger puts a sink of logr before a zap.Logger, which may as well be the one that the program has.
+func newLogger(w io.Writer, level zapcore.Level) logr.Logger {
+	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())
+	return zapr.NewLogger(zap.New(zapcore.NewCore(encoder, zapcore.AddSync(w), level)))
+}
