@@ -5,7 +5,7 @@ COUNT ?= 50
 CHAOS ?= 60s
 SEED ?=
 
-.PHONY: test race stress chaos mutants bench lint build demo deps
+.PHONY: test race acl stress chaos mutants bench lint build demo deps
 
 ## test: all tests, against real Redis servers that they start themselves
 test: deps
@@ -24,6 +24,14 @@ stress: deps
 ## chaos: random faults for CHAOS; SEED=n repeats a schedule, an empty one draws a fresh seed and prints it first
 chaos: deps
 	go test -v -tags chaos -count=1 -timeout=2h -run '^TestChaos$$' ./test/e2e -chaos=$(CHAOS) -seed=$(SEED)
+
+## mutants: breaks the library on purpose, in copies, and sees that its tests notice
+mutants: deps
+	go run ./test/mutants
+
+## acl: lock and elector as the Redis user of the README's ACL line
+acl: deps
+	LEAST_PRIVILEGE=1 go test -count=1 -timeout=5m ./redislock ./leader
 
 ## bench: side by side with raw go-redis and other libraries; writes docs/performance.md
 bench: deps
@@ -53,6 +61,6 @@ build:
 demo:
 	go run ./examples/leader-worker
 
-## deps: redis-server, promtool and chromium, which the tests start
+## deps: redis-server, promtool, chromium and a C compiler, which the tests start
 deps:
 	@.ci/install-servers
