@@ -1,21 +1,24 @@
 # Everything here works on a machine with Go, make and git; what else is needed is installed by the targets that need it.
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+MODULES := bench deploytest examples/fenced-writes examples/loggers
 COUNT ?= 50
 CHAOS ?= 60s
 SEED ?=
 
-.PHONY: test race acl stress chaos mutants bench lint build demo deps
+.PHONY: test modules race acl stress chaos mutants bench lint build demo soak deps
 
 ## test: all tests, against real Redis servers that they start themselves
 test: deps
 	go test -count=1 -timeout=10m ./...
-	cd examples/loggers && go test -count=1 ./...
 
 ## race: the same under the race detector
 race: deps
 	go test -race -count=1 -timeout=20m ./...
-	cd examples/loggers && go test -race -count=1 ./...
+
+## modules: the tests of what has a module of its own, to keep its dependencies out of the library's
+modules: deps
+	@for module in $(MODULES); do echo "test $$module" && go test -C $$module -count=1 -timeout=10m ./... || exit 1; done
 
 ## stress: the state machine and the lock, COUNT times, under the race detector
 stress: deps
@@ -45,8 +48,8 @@ lint:
 	go run $(STATICCHECK) ./...
 	go run $(STATICCHECK) -tags chaos ./test/...
 	go mod tidy -diff
-	cd examples/loggers && go vet ./... && go run $(STATICCHECK) ./... && go mod tidy -diff
-	cd bench && go vet ./... && go run $(STATICCHECK) ./... && go mod tidy -diff && go test ./...
+	@for module in $(MODULES); do \
+		echo "lint $$module" && (cd $$module && go vet ./... && go run $(STATICCHECK) ./... && go mod tidy -diff) || exit 1; done
 	@for script in .ci/*; do bash -n $$script || exit 1; done
 
 ## build: all platforms the library supports
@@ -57,9 +60,15 @@ build:
 	GOOS=darwin go vet ./...
 	GOOS=windows go vet ./...
 
-## demo: an election with everything that can go wrong, on an embedded Redis
+## demo: the examples, on an embedded Redis
 demo:
 	go run ./examples/leader-worker
+	go run ./examples/scheduled-job
+	go run -C examples/fenced-writes .
+
+## soak: each slot of the scheduled job exactly once, while its leader is killed every second for a minute
+soak:
+	go run ./examples/scheduled-job -for 60s
 
 ## deps: redis-server, promtool, chromium and a C compiler, which the tests start
 deps:

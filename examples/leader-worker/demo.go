@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -10,7 +11,12 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/redisleader/redisleader/examples/internal/show"
 )
+
+// whoResource is who accepts and rejects writes, on the timeline.
+const whoResource = "resource"
 
 const (
 	demoLease = 1500 * time.Millisecond
@@ -21,9 +27,9 @@ const (
 type demo struct {
 	demoOptions
 	name     string // what is competed for; new each time, so that two demos on one Redis do not meet
-	embedded *embeddedRedis
+	embedded *show.Redis
 	resource *resource
-	timeline *timeline
+	timeline *show.Timeline
 	history  *history
 	children map[string]*child // by identity; of the goroutine that plays the scenes alone
 	fail     context.CancelCauseFunc
@@ -53,8 +59,8 @@ func runDemo(parent context.Context, opts demoOptions) error {
 // play starts everything, plays the scenes and stops everything again, on every way out.
 func (d *demo) play(ctx context.Context) error {
 	d.introduce()
-	d.timeline = newTimeline(d.out, palette{d.color})
-	defer d.timeline.close()
+	d.timeline = show.NewTimeline(d.out, show.Palette{Enabled: d.color})
+	defer d.timeline.Close()
 	if err := d.startRedis(ctx); err != nil {
 		return err
 	}
@@ -76,12 +82,12 @@ func (d *demo) startRedis(ctx context.Context) error {
 	if d.redisURL != "" {
 		return d.checkRedis(ctx)
 	}
-	server, err := startEmbedded()
+	server, err := show.StartEmbedded()
 	if err != nil {
 		return err
 	}
-	d.embedded, d.redisURL = &server, server.url()
-	d.timeline.now(whoDemo, "Redis: an embedded one, at %s", redact(d.redisURL))
+	d.embedded, d.redisURL = server, server.URL
+	d.timeline.Now(show.Demo, "Redis: an embedded one, at %s", redact(d.redisURL))
 	return nil
 }
 
@@ -91,7 +97,7 @@ func (d *demo) checkRedis(ctx context.Context) error {
 		if err := client.Ping(ctx).Err(); err != nil {
 			return fmt.Errorf("-redis (or REDIS_URL) %q: no answer: %w", redact(d.redisURL), err)
 		}
-		d.timeline.now(whoDemo, "Redis: %s", redact(d.redisURL))
+		d.timeline.Now(show.Demo, "Redis: %s", redact(d.redisURL))
 		return nil
 	})
 }
@@ -123,24 +129,26 @@ func (d *demo) withRedis(ctx context.Context, do func(context.Context, *redis.Cl
 func (d *demo) startResource() (err error) {
 	d.resource, err = startResource(&ledger{onReject: d.rejected}, "127.0.0.1:0")
 	if err == nil {
-		d.timeline.now(whoDemo, "guarded resource: %s, rejects a fence token lower than the highest it has accepted", d.resource.url)
+		d.timeline.Now(show.Demo, "guarded resource: %s, rejects a fence token lower than the highest it has accepted", d.resource.url)
 	}
 	return err
 }
 
 // rejected is told of each write that the resource rejects.
 func (d *demo) rejected(token, highest int64) {
-	d.timeline.add(time.Now(), whoResource, red, "REJECTS a late write: its fence token %d is lower than %d", token, highest)
+	d.timeline.Add(time.Now(), whoResource, show.Red, "REJECTS a late write: its fence token %d is lower than %d", token, highest)
 }
 
 // startReplica starts a replica, for the first time or again.
 func (d *demo) startReplica(identity string) error {
-	c := &child{identity: identity, onLine: d.heard, onExit: d.exited}
+	c := &child{Child: &show.Child{Identity: identity}}
+	c.OnLine = func(line []byte) { d.heard(c, line) }
+	c.OnExit = func() { d.exited(c) }
 	args := []string{
 		"-replica", "-stop-at-eof", "-listen", "127.0.0.1:0", "-resource", d.resource.url,
 		"-name", d.name, "-identity", identity, "-lease", demoLease.String(),
 	}
-	if err := c.start(args, []string{"REDIS_URL=" + d.redisURL}); err != nil {
+	if err := c.Start(args, []string{"REDIS_URL=" + d.redisURL}); err != nil {
 		return fmt.Errorf("%s: %w", identity, err)
 	}
 	d.children[identity] = c
@@ -151,7 +159,7 @@ func (d *demo) startReplica(identity string) error {
 func (d *demo) stopReplicas() {
 	var all sync.WaitGroup
 	for _, c := range d.children {
-		all.Go(c.stop)
+		all.Go(c.Stop)
 	}
 	all.Wait()
 }
@@ -163,21 +171,21 @@ func (d *demo) heard(c *child, line []byte) {
 		e.Time = time.Now()
 	}
 	if d.verbose || !ok {
-		d.timeline.add(e.Time, c.identity, dim, "%s", strings.TrimSpace(string(line)))
+		d.timeline.Add(e.Time, c.Identity, show.Dim, "%s", strings.TrimSpace(string(line)))
 	}
 	switch {
 	case !ok:
 	case e.Message == msgReplicaStarted:
 		c.address.Store(&e.Address)
-		d.timeline.add(e.Time, c.identity, plain, "started, pid %d, http://%s/leader", c.cmd.Process.Pid, e.Address)
+		d.timeline.Add(e.Time, c.Identity, show.Plain, "started, pid %d, http://%s/leader", c.Pid(), e.Address)
 	case e.Message == msgWorkStarted:
-		d.history.begin(c.identity, e.Fence, e.Time)
-		d.timeline.add(e.Time, c.identity, green, "LEADS with fence token %d%s", e.Fence, d.since(e))
+		d.history.begin(c.Identity, e.Fence, e.Time)
+		d.timeline.Add(e.Time, c.Identity, show.Green, "LEADS with fence token %d%s", e.Fence, d.since(e))
 	case e.Message == msgWorkStopped:
 		d.history.stop(e.Fence, e.Time, e.Cause)
-		d.timeline.add(e.Time, c.identity, plain, "has stopped its work: %s", e.Cause)
+		d.timeline.Add(e.Time, c.Identity, show.Plain, "has stopped its work: %s", e.Cause)
 	case e.Level == "ERROR":
-		d.timeline.add(e.Time, c.identity, red, "%s: %s", e.Message, e.Error)
+		d.timeline.Add(e.Time, c.Identity, show.Red, "%s: %s", e.Message, cmp.Or(e.Error, e.Err))
 	}
 }
 
@@ -187,19 +195,19 @@ func (d *demo) since(e event) string {
 	if !ok || last.open() {
 		return ""
 	}
-	return ", " + seconds(e.Time.Sub(last.ended)) + " after the last leader"
+	return ", " + show.Seconds(e.Time.Sub(last.ended)) + " after the last leader"
 }
 
 // exited is told when a replica has ended.
 func (d *demo) exited(c *child) {
 	now := time.Now()
-	d.history.exit(c.identity, now)
-	if c.expected.Load() {
-		d.timeline.now(c.identity, "is gone (%s)", c.exit())
+	d.history.exit(c.Identity, now)
+	if c.Expected() {
+		d.timeline.Now(c.Identity, "is gone (%s)", c.Exit())
 		return
 	}
-	d.timeline.add(now, c.identity, red, "ended unexpectedly (%s)", c.exit())
-	d.fail(fmt.Errorf("%s ended unexpectedly: %s", c, c.exit()))
+	d.timeline.Add(now, c.Identity, show.Red, "ended unexpectedly (%s)", c.Exit())
+	d.fail(fmt.Errorf("%s ended unexpectedly: %s", c, c.Exit()))
 }
 
 // conclude prints the table and the verdict, if there was anything to see.
@@ -210,9 +218,9 @@ func (d *demo) conclude() error {
 	}
 	account := d.resource.account()
 	fmt.Fprintln(d.out)
-	printTable(d.out, palette{d.color}, terms, account)
+	printTable(d.out, show.Palette{Enabled: d.color}, terms, account)
 	fmt.Fprintln(d.out)
 	checks := judge(terms, account, wanted())
-	printVerdict(d.out, palette{d.color}, checks)
-	return failure(checks)
+	show.PrintVerdict(d.out, show.Palette{Enabled: d.color}, checks, "one leader at a time, and nothing that a deposed one still did was accepted.")
+	return show.Failure(checks)
 }

@@ -14,6 +14,7 @@ type event struct {
 	Fence   int64     `json:"fence"`
 	Cause   string    `json:"cause"`
 	Error   string    `json:"error"`
+	Err     string    `json:"err"` // what logr calls it, and so the elector
 	Address string    `json:"address"`
 }
 

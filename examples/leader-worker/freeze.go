@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
 const (
@@ -15,8 +17,8 @@ const (
 
 // freeze: the old leader looks at its lease, is frozen, and writes when it wakes up, long after another one has taken over.
 func (d *demo) freeze(ctx context.Context) error {
-	if !canFreeze {
-		d.timeline.now(whoDemo, "left out: this system has no signal that freezes a process")
+	if !show.CanFreeze {
+		d.timeline.Now(show.Demo, "left out: this system has no signal that freezes a process")
 		return nil
 	}
 	for range freezeAttempts {
@@ -24,7 +26,7 @@ func (d *demo) freeze(ctx context.Context) error {
 		if err != nil || late {
 			return err
 		}
-		d.timeline.now(whoDemo, "its write was not late; once more")
+		d.timeline.Now(show.Demo, "its write was not late; once more")
 	}
 	return errors.New("no write came late")
 }
@@ -41,11 +43,11 @@ func (d *demo) freezeOnce(ctx context.Context) (late bool, err error) {
 	if err := d.work(ctx, next, frozenLonger); err != nil {
 		return false, err
 	}
-	d.timeline.now(whoDemo, "wakes %s up (SIGCONT): it was about to write, and does", old.leader)
-	if err := d.children[old.leader].thaw(); err != nil {
+	d.timeline.Now(show.Demo, "wakes %s up (SIGCONT): it was about to write, and does", old.leader)
+	if err := d.children[old.leader].Thaw(); err != nil {
 		return false, err
 	}
-	if err := await(ctx, func() bool { return d.history.hasStopped(old.fence) }); err != nil {
+	if err := show.Await(ctx, func() bool { return d.history.hasStopped(old.fence) }); err != nil {
 		return false, fmt.Errorf("%s still works: %w", old.leader, err)
 	}
 	return d.resource.account().rejected[old.fence] > 0, d.work(ctx, next, workTime/2)
@@ -60,20 +62,20 @@ func (d *demo) freezeBeforeWrite(ctx context.Context) (term, error) {
 			return leader, err
 		}
 		preparing := func() bool { return d.resource.aboutToWrite(leader.fence) }
-		if err := await(ctx, preparing); err != nil {
+		if err := show.Await(ctx, preparing); err != nil {
 			return leader, fmt.Errorf("%s does not work: %w", leader.leader, err)
 		}
 		at := time.Now()
-		if err := d.children[leader.leader].freeze(); err != nil {
+		if err := d.children[leader.leader].Freeze(); err != nil {
 			return leader, err
 		}
 		time.Sleep(settleTime)
 		if preparing() {
 			d.history.strike(leader.fence, at, endFreeze)
-			d.timeline.add(at, whoDemo, plain, "freezes %s (SIGSTOP), which has seen that it leads and is about to write", leader.leader)
+			d.timeline.Add(at, show.Demo, show.Plain, "freezes %s (SIGSTOP), which has seen that it leads and is about to write", leader.leader)
 			return leader, nil
 		}
-		if err := d.children[leader.leader].thaw(); err != nil {
+		if err := d.children[leader.leader].Thaw(); err != nil {
 			return leader, err
 		}
 	}

@@ -4,11 +4,13 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
 // Why a term ended, if the demo was the reason.
 const (
-	endHandOver = "graceful hand-over (" + politely + ")"
+	endHandOver = "graceful hand-over (" + show.Politely + ")"
 	endCrash    = "crash (SIGKILL)"
 	endFreeze   = "frozen beyond its lease (SIGSTOP)"
 	endOfDemo   = "end of the demo"

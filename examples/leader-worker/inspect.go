@@ -6,7 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
+
+	"github.com/redisleader/redisleader/examples/internal/show"
 )
+
+// child is a replica, and where to ask it.
+type child struct {
+	*show.Child
+	address atomic.Pointer[string] // of its probes, once known
+}
 
 // get asks a replica for one of its endpoints, as a platform or an operator would.
 func (c *child) get(ctx context.Context, path string) (*http.Response, error) {

@@ -14,22 +14,21 @@
 //
 // What to copy for a service of your own is in replica.go (the process), replica_config.go
 // (its flags), probes.go (its HTTP endpoints), worker.go (the leader's work) and store.go (writes that carry the fencing token); resource.go and
-// ledger.go are what has to be done where the writes arrive. The other files are the show.
+// ledger.go are what has to be done where the writes arrive. The other files, and examples/internal/show, are the show.
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
 // Exit statuses.
@@ -59,7 +58,7 @@ func demoMain(args []string) int {
 	if err != nil {
 		return usageStatus(err)
 	}
-	ctx, stop := untilSignal()
+	ctx, stop := show.UntilSignal()
 	defer stop()
 	if opts.resource != "" {
 		err = serveResource(ctx, opts.resource)
@@ -76,14 +75,6 @@ func demoMain(args []string) int {
 		fmt.Fprintln(os.Stderr, "leader-worker:", err)
 		return exitFailed
 	}
-}
-
-// untilSignal returns a context that ends with the first signal to end, so that all can be done in good order. A second signal
-// has its usual effect, should that take too long.
-func untilSignal() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
 }
 
 // demoOptions are the flags of the demo.
@@ -107,7 +98,7 @@ func parseDemo(args []string, errOut io.Writer) (demoOptions, error) {
 		return opts, err
 	}
 	var err error
-	if opts.color, err = wantColor(*color, os.Stdout); err != nil {
+	if opts.color, err = show.WantColor(*color, os.Stdout); err != nil {
 		return opts, report(flags, err)
 	}
 	if opts.redisURL != "" {

@@ -76,34 +76,3 @@ func TestPasswordsStayHidden(t *testing.T) {
 		}
 	}
 }
-
-func TestWantColor(t *testing.T) {
-	file, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0) // a character device, as a terminal is
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = null.Close() }()
-	for _, c := range []struct {
-		mode, noColor, term string
-		out                 *os.File
-		want                bool
-	}{
-		{"auto", "", "xterm", file, false},
-		{"auto", "", "xterm", null, canFreeze}, // on Windows the null device is no console
-		{"auto", "1", "xterm", null, false},
-		{"auto", "", "dumb", null, false},
-		{"always", "1", "dumb", file, true},
-		{"never", "", "xterm", null, false},
-	} {
-		t.Setenv("NO_COLOR", c.noColor)
-		t.Setenv("TERM", c.term)
-		if got, err := wantColor(c.mode, c.out); err != nil || got != c.want {
-			t.Errorf("%+v: %v, %v", c, got, err)
-		}
-	}
-}

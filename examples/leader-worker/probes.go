@@ -44,24 +44,14 @@ func (p *probes) close() {
 }
 
 // routes are the endpoints of a replica. ctx is the one that ends when the replica is asked to stop.
-func routes(ctx context.Context, elector *leader.Elector, health *leader.HealthzAdaptor, registry *prometheus.Registry) http.Handler {
+func routes(ctx context.Context, elector *leader.Elector, registry *prometheus.Registry) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}))
-	mux.Handle("GET /healthz", healthz(health))
+	mux.Handle("GET /healthz", leader.HealthzHandler(unhealthyAfter, elector))
 	mux.Handle("GET /readyz", readyz(ctx))
-	mux.Handle("GET /leader", leader.StatusHandler(elector))
+	mux.Handle("GET /leader", leader.LeaderHandler(elector)) // for a load balancer
+	mux.Handle("GET /{$}", leader.StatusHandler(elector))    // for people
 	return mux
-}
-
-// healthz fails when the elector hangs, and only then: Redis being away is no reason to restart all replicas.
-func healthz(health *leader.HealthzAdaptor) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if err := health.Check(r); err != nil {
-			http.Error(w, fmt.Sprintf("%s: %v", health.Name(), err), http.StatusInternalServerError)
-			return
-		}
-		fmt.Fprintln(w, "ok")
-	}
 }
 
 // readyz has nothing to do with leading. A follower is ready: it serves requests, and takes over at any moment. If it were not,

@@ -28,7 +28,8 @@ const (
 	msgWorkStopped    = "Work stopped"
 )
 
-// unhealthyAfter is how long a term may be overdue before /healthz fails and the process should be restarted.
+// unhealthyAfter is how long a term may be overdue before /healthz fails and the process should be restarted. Redis being away
+// is no reason to restart all replicas.
 const unhealthyAfter = 20 * time.Second
 
 // replicaMain is the program with -replica.
@@ -92,9 +93,7 @@ func runReplica(ctx context.Context, cfg replicaConfig, logger *slog.Logger) err
 		return fmt.Errorf("-name %q -lease %v: %w", cfg.name, cfg.lease, err)
 	}
 
-	health := leader.NewHealthzAdaptor(unhealthyAfter)
-	health.SetLeaderElection(elector)
-	probes, err := serveProbes(cfg.listen, routes(ctx, elector, health, registry))
+	probes, err := serveProbes(cfg.listen, routes(ctx, elector, registry))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func parseReplica(args []string, errOut io.Writer) (replicaConfig, error) {
 	flags.StringVar(&cfg.name, "name", "leader-worker", "what the replicas compete for")
 	flags.StringVar(&cfg.identity, "identity", "", "who this replica is, for people; default host_pid_random")
 	flags.DurationVar(&cfg.lease, "lease", 15*time.Second, "how long a leader that has died keeps the others waiting")
-	flags.StringVar(&cfg.listen, "listen", ":8080", "`address` for /metrics, /healthz, /readyz and /leader")
+	flags.StringVar(&cfg.listen, "listen", ":8080", "`address` for /metrics, /healthz, /readyz, /leader and a status page at /")
 	flags.BoolVar(&cfg.watchStdin, "stop-at-eof", false, "stop when standard input is closed: never outlive the parent")
 	if err := parse(flags, args); err != nil {
 		return cfg, err

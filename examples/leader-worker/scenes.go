@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
 // workTime is how long the leader works in each scene.
@@ -20,7 +22,7 @@ type scene struct {
 
 var scenes = []scene{
 	{"1. Election: three replicas, one of them leads", (*demo).elect},
-	{"2. Graceful hand-over: the leader is asked to end (" + politely + ")", (*demo).handOver},
+	{"2. Graceful hand-over: the leader is asked to end (" + show.Politely + ")", (*demo).handOver},
 	{"3. Crash: the leader is killed (SIGKILL), and its lease has to run out", (*demo).crash},
 	{"4. Frozen leader: it stands still for longer than its lease (SIGSTOP), and writes when it wakes up", (*demo).freeze},
 	{"5. The end: the followers stop first, then the leader", (*demo).finish},
@@ -28,7 +30,7 @@ var scenes = []scene{
 
 // wanted is what the scenes are to show on this system.
 func wanted() criteria {
-	if canFreeze {
+	if show.CanFreeze {
 		return criteria{changes: 3, rejections: 1}
 	}
 	return criteria{changes: 2, rejections: 0}
@@ -36,7 +38,7 @@ func wanted() criteria {
 
 func (d *demo) playScenes(ctx context.Context) error {
 	for _, s := range scenes {
-		d.timeline.scene(s.title)
+		d.timeline.Scene(s.title)
 		if err := s.play(d, ctx); err != nil {
 			return fmt.Errorf("scene %q: %w", s.title, err)
 		}
@@ -52,11 +54,11 @@ func (d *demo) elect(ctx context.Context) error {
 		}
 	}
 	for _, c := range d.children {
-		if err := await(ctx, func() bool { return c.ready(ctx) }); err != nil {
+		if err := show.Await(ctx, func() bool { return c.ready(ctx) }); err != nil {
 			return fmt.Errorf("%s is not ready: %w", c, err)
 		}
 	}
-	d.timeline.now(whoDemo, "all three are ready: /readyz does not depend on leading")
+	d.timeline.Now(show.Demo, "all three are ready: /readyz does not depend on leading")
 	leader, err := d.leader(ctx)
 	if err != nil {
 		return err
@@ -70,15 +72,15 @@ func (d *demo) elect(ctx context.Context) error {
 // askFollower: whoever wants to know who leads can ask any replica.
 func (d *demo) askFollower(ctx context.Context, leader term) error {
 	for _, c := range d.children {
-		if c.identity == leader.leader {
+		if c.Identity == leader.leader {
 			continue
 		}
 		var v view
 		var err error
-		if awaited := await(ctx, func() bool { v, err = c.view(ctx); return v.Leader != "" }); awaited != nil {
+		if awaited := show.Await(ctx, func() bool { v, err = c.view(ctx); return v.Leader != "" }); awaited != nil {
 			return fmt.Errorf("%s does not know who leads: %w", c, errors.Join(awaited, err))
 		}
-		d.timeline.now(c.identity, "when asked on /leader: state %s, the leader is %s", v.State, v.Leader)
+		d.timeline.Now(c.Identity, "when asked on /leader: state %s, the leader is %s", v.State, v.Leader)
 		return nil
 	}
 	return nil
@@ -90,9 +92,9 @@ func (d *demo) handOver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.timeline.now(whoDemo, "sends %s to %s", politely, old.leader)
+	d.timeline.Now(show.Demo, "sends %s to %s", show.Politely, old.leader)
 	d.history.expect(old.fence, endHandOver)
-	d.children[old.leader].ask()
+	d.children[old.leader].Ask()
 	return d.succeed(ctx, old)
 }
 
@@ -102,9 +104,9 @@ func (d *demo) crash(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.timeline.now(whoDemo, "sends SIGKILL to %s", old.leader)
+	d.timeline.Now(show.Demo, "sends SIGKILL to %s", old.leader)
 	d.history.strike(old.fence, time.Now(), endCrash)
-	d.children[old.leader].kill()
+	d.children[old.leader].Kill()
 	return d.succeed(ctx, old)
 }
 
@@ -116,11 +118,11 @@ func (d *demo) succeed(ctx context.Context, old term) error {
 		return err
 	}
 	select {
-	case <-d.children[old.leader].done:
+	case <-d.children[old.leader].Done():
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	d.timeline.now(whoDemo, "starts %s again: three stay in the race", old.leader)
+	d.timeline.Now(show.Demo, "starts %s again: three stay in the race", old.leader)
 	if err := d.startReplica(old.leader); err != nil {
 		return err
 	}
@@ -135,11 +137,11 @@ func (d *demo) finish(ctx context.Context) error {
 	}
 	for identity, c := range d.children {
 		if identity != leader.leader {
-			c.stop()
+			c.Stop()
 		}
 	}
 	d.history.expect(leader.fence, endOfDemo)
-	d.children[leader.leader].stop()
+	d.children[leader.leader].Stop()
 	return nil
 }
 
@@ -152,9 +154,9 @@ func (d *demo) work(ctx context.Context, leader term, during time.Duration) erro
 		return context.Cause(ctx)
 	}
 	accepted := func() int { return d.resource.account().accepted[leader.fence] - before }
-	if err := await(ctx, func() bool { return accepted() > 0 }); err != nil {
+	if err := show.Await(ctx, func() bool { return accepted() > 0 }); err != nil {
 		return fmt.Errorf("no write of %s was accepted: %w", leader.leader, err)
 	}
-	d.timeline.now(whoResource, "accepted %d writes stamped %d (%s)", accepted(), leader.fence, leader.leader)
+	d.timeline.Now(whoResource, "accepted %d writes stamped %d (%s)", accepted(), leader.fence, leader.leader)
 	return nil
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
 func TestTable(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	printTable(&out, palette{}, recorded().all(), audit(recordedJournal()))
+	printTable(&out, show.Palette{}, recorded().all(), audit(recordedJournal()))
 	want := strings.Join([]string{
 		"term  leader     fence token        lasted  ended by                           gap to next  accepted  rejected",
 		"   1  replica-1  101                 2.00s  " + pad(endHandOver) + "        0.10s         2         0",
@@ -31,7 +33,7 @@ func TestTableOfATermWithoutAnEnd(t *testing.T) {
 	h := &history{}
 	h.begin("replica-1", 101, at(0))
 	var out strings.Builder
-	printTable(&out, palette{enabled: true}, h.all(), audit(nil))
+	printTable(&out, show.Palette{Enabled: true}, h.all(), audit(nil))
 	if !strings.Contains(out.String(), "      ?  ") || !strings.Contains(out.String(), "\x1b[1m") {
 		t.Errorf("printed:\n%s", out.String())
 	}

@@ -1,10 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"time"
+
+	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
 // criteria are what the demo has to have shown to be of worth.
@@ -13,21 +13,15 @@ type criteria struct {
 	rejections int // of writes, at least
 }
 
-// check is one claim and whether it holds.
-type check struct {
-	holds bool
-	text  string
-}
-
 // judge says what the history and the journal prove.
-func judge(terms []term, a account, want criteria) []check {
+func judge(terms []term, a account, want criteria) []show.Check {
 	changes, rejected := leaderChanges(terms), total(a.rejected)
-	return []check{
+	return []show.Check{
 		noOverlap(terms),
 		risingTokens(terms),
-		{a.stale == 0, fmt.Sprintf("stale writes accepted: %d of %d", a.stale, total(a.accepted))},
-		{rejected >= want.rejections, fmt.Sprintf("late writes rejected: %d (at least %d wanted)", rejected, want.rejections)},
-		{changes >= want.changes, fmt.Sprintf("changes of leader: %d (at least %d wanted)", changes, want.changes)},
+		{Holds: a.stale == 0, Text: fmt.Sprintf("stale writes accepted: %d of %d", a.stale, total(a.accepted))},
+		{Holds: rejected >= want.rejections, Text: fmt.Sprintf("late writes rejected: %d (at least %d wanted)", rejected, want.rejections)},
+		{Holds: changes >= want.changes, Text: fmt.Sprintf("changes of leader: %d (at least %d wanted)", changes, want.changes)},
 	}
 }
 
@@ -43,51 +37,25 @@ func leaderChanges(terms []term) int {
 }
 
 // noOverlap compares each term with all that started later.
-func noOverlap(terms []term) check {
+func noOverlap(terms []term) show.Check {
 	for i, a := range terms {
 		if a.open() {
-			return check{false, fmt.Sprintf("the term of %s with fence token %d never ended", a.leader, a.fence)}
+			return show.Check{Text: fmt.Sprintf("the term of %s with fence token %d never ended", a.leader, a.fence)}
 		}
 		for _, b := range terms[i+1:] {
 			if by := a.ended.Sub(b.started); by > 0 {
-				return check{false, fmt.Sprintf("the terms of %s (%d) and %s (%d) overlapped by %v", a.leader, a.fence, b.leader, b.fence, by.Round(time.Microsecond))}
+				return show.Check{Text: fmt.Sprintf("the terms of %s (%d) and %s (%d) overlapped by %v", a.leader, a.fence, b.leader, b.fence, by.Round(time.Microsecond))}
 			}
 		}
 	}
-	return check{true, fmt.Sprintf("no two of the %d terms overlapped", len(terms))}
+	return show.Check{Holds: true, Text: fmt.Sprintf("no two of the %d terms overlapped", len(terms))}
 }
 
-func risingTokens(terms []term) check {
+func risingTokens(terms []term) show.Check {
 	for i := 1; i < len(terms); i++ {
 		if terms[i].fence <= terms[i-1].fence {
-			return check{false, fmt.Sprintf("fence token %d came after %d", terms[i].fence, terms[i-1].fence)}
+			return show.Check{Text: fmt.Sprintf("fence token %d came after %d", terms[i].fence, terms[i-1].fence)}
 		}
 	}
-	return check{true, "each term had a higher fence token than the one before"}
-}
-
-// failure is nil if all checks hold.
-func failure(checks []check) error {
-	var errs []error
-	for _, c := range checks {
-		if !c.holds {
-			errs = append(errs, errors.New(c.text))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func printVerdict(out io.Writer, p palette, checks []check) {
-	for _, c := range checks {
-		mark := p.paint(green, "ok  ")
-		if !c.holds {
-			mark = p.paint(red, "FAIL")
-		}
-		fmt.Fprintf(out, "  %s  %s\n", mark, c.text)
-	}
-	if failure(checks) != nil {
-		fmt.Fprintf(out, "\n%s\n", p.paint(red, "FAILED: see above."))
-		return
-	}
-	fmt.Fprintf(out, "\n%s\n", p.paint(green, "PASSED: one leader at a time, and nothing that a deposed one still did was accepted."))
+	return show.Check{Holds: true, Text: "each term had a higher fence token than the one before"}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
 // at is an instant of a recorded history.
@@ -37,7 +39,7 @@ var allScenes = criteria{changes: 3, rejections: 1}
 
 func TestVerdictOfAGoodDemo(t *testing.T) {
 	t.Parallel()
-	if err := failure(judge(recorded().all(), audit(recordedJournal()), allScenes)); err != nil {
+	if err := show.Failure(judge(recorded().all(), audit(recordedJournal()), allScenes)); err != nil {
 		t.Error(err)
 	}
 }
@@ -101,12 +103,12 @@ func TestFailingVerdicts(t *testing.T) {
 				journal = c.journal(journal)
 			}
 			checks := judge(h.all(), audit(journal), allScenes)
-			err := failure(checks)
+			err := show.Failure(checks)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("failure is %v, want %q", err, c.want)
 			}
 			var out strings.Builder
-			printVerdict(&out, palette{}, checks)
+			show.PrintVerdict(&out, show.Palette{}, checks, "it works.")
 			if !strings.Contains(out.String(), "FAIL  ") || !strings.Contains(out.String(), "FAILED") || strings.Contains(out.String(), "PASSED") {
 				t.Errorf("printed:\n%s", out.String())
 			}
