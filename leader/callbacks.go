@@ -33,12 +33,12 @@ type Callbacks struct {
 type notifier struct {
 	handler func(identity string)
 	panics  *panics
-	tasks   sync.WaitGroup
 
 	mu      sync.Mutex // guards the fields below, and is not held during a call
 	pending *string    // the latest identity that is not yet delivered
 	last    string     // the latest that is
 	running bool
+	ended   chan struct{} // closed when the latest goroutine to deliver has ended; nil if there was none
 }
 
 // notify takes note of a leader. It does not wait for the handler.
@@ -50,12 +50,13 @@ func (n *notifier) notify(identity string) {
 	defer n.mu.Unlock()
 	n.pending = &identity
 	if !n.running {
-		n.running = true
-		n.tasks.Go(n.deliver)
+		n.running, n.ended = true, make(chan struct{})
+		go n.deliver(n.ended) // join waits for it
 	}
 }
 
-func (n *notifier) deliver() {
+func (n *notifier) deliver(ended chan<- struct{}) {
+	defer close(ended)
 	delivered := false
 	defer func() {
 		if !delivered { // the handler panicked or ended the goroutine: a later Run notifies again
@@ -90,15 +91,16 @@ func (n *notifier) next() (string, bool) {
 
 // join waits until nothing is left to deliver, for timeout at the most.
 func (n *notifier) join(timeout time.Duration) error {
-	delivered := make(chan struct{})
-	go func() { // outlives this call only together with the handler that does not return
-		defer close(delivered)
-		n.tasks.Wait()
-	}()
+	n.mu.Lock()
+	ended := n.ended
+	n.mu.Unlock()
+	if ended == nil {
+		return nil
+	}
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
-	case <-delivered:
+	case <-ended:
 		return nil
 	case <-timer.C:
 		return fmt.Errorf("%w: OnNewLeader", ErrDrainTimeout)

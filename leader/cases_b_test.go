@@ -273,6 +273,10 @@ func TestB10_ForeignKey(t *testing.T) {
 			}
 			s.do("DEL", s.key)
 			s.await("a leads", a.atWork)
+
+			s.do("DEL", s.key)
+			s.do(c.put...) // again, after a term
+			s.await("it is said again", func() bool { return len(log.with(append(c.line, `"key"="`+s.key+`"`)...)) == 2 })
 		})
 	}
 }

@@ -27,7 +27,7 @@ type Config struct {
 
 	// RenewDeadline is how long a term lasts without a successful renewal; the difference to LeaseDuration is the time
 	// the work has for stopping before another leader can start. Default: 2/3 of LeaseDuration. It has to be less than
-	// LeaseDuration and more than 1.2 times RetryPeriod, and to leave room for three attempts to renew.
+	// LeaseDuration - LeaseDuration/100 - 2 ms and more than 1.2 times RetryPeriod, and to leave room for three attempts to renew.
 	RenewDeadline time.Duration
 
 	// RetryPeriod is how long a candidate waits between two attempts to obtain the lock, plus up to 20 % of jitter, and
@@ -41,7 +41,8 @@ type Config struct {
 	// Callbacks are told of changes.
 	Callbacks Callbacks
 
-	// Logger gets a line for each transition at V(0), and retries at V(1). Default: none.
+	// Logger gets a line for each transition at V(0), and retries at V(1). It is called on the goroutine of Run; one that
+	// blocks delays renewals, though not the end of a term. Default: none.
 	Logger logr.Logger
 
 	// Observer is told of events, for metrics. Default: none.
@@ -52,9 +53,9 @@ type Config struct {
 
 	// FenceFloor returns the highest fencing token that the protected resource has accepted, 0 if none. It is asked once in
 	// each term, before the work starts, on the goroutine that will run the work, while the lease is being renewed;
-	// ctx is the term's. A term whose token is not higher is given a higher one. This keeps tokens rising for the resource
-	// across a Redis failover that lost the counter. If it fails, the term ends without having started the work, and
-	// the candidate backs off. Default: none; tokens then rise with the counter in Redis and with the Redis server's clock.
+	// ctx ends with the term, and after LeaseDuration. A term whose token is not higher is given a higher one. This keeps tokens rising for the resource
+	// across a Redis failover that lost the counter. If it fails, or has not
+	// returned after LeaseDuration, the term ends without having started the work, and the candidate backs off. Default: none; tokens then rise with the counter in Redis and with the Redis server's clock.
 	FenceFloor func(ctx context.Context) (int64, error)
 
 	// KeyPrefix precedes the names of the Redis keys. Default: "redisleader:". It may not contain braces, which

@@ -33,13 +33,14 @@ type Elector struct {
 	panics   panics
 
 	// Of the goroutine of Run alone:
-	seen     int64    // the highest fencing token seen
-	short    int      // how many terms in a row ended as soon as they had begun
-	left     *term    // a term whose callbacks were left running
-	foreign  *foreign // what stands in the place of the lock
-	trouble  trouble  // errors since Redis last answered
-	denied   bool     // announcements are, and it has been said
-	listened watch    // the last
+	seen         int64    // the highest fencing token seen
+	short        int      // how many terms in a row ended as soon as they had begun
+	left         *term    // a term whose callbacks were left running
+	foreign      *foreign // what stands in the place of the lock
+	trouble      trouble  // errors since Redis last answered
+	fenceTrouble trouble  // errors since a fencing token was last settled
+	denied       bool     // announcements are, and it has been said
+	listened     watch    // the last
 }
 
 // New returns a candidate that competes once Run is called. The error joins everything that is wrong with cfg and locker, each
@@ -76,7 +77,8 @@ func newElector(l locker, cfg Config, now func() clock.Instant) *Elector {
 	}
 	e.cfg.Metadata = maps.Clone(cfg.Metadata)
 	e.cfg.Logger = cfg.Logger.WithValues("name", cfg.Name, "identity", cfg.Identity)
-	e.trouble.logger = e.cfg.Logger
+	e.trouble = trouble{logger: e.cfg.Logger, over: "Redis answers again"}
+	e.fenceTrouble = trouble{logger: e.cfg.Logger, over: "The fencing token is settled again"}
 	e.panics.logger = e.cfg.Logger
 	e.notifier.handler, e.notifier.panics = cfg.Callbacks.OnNewLeader, &e.panics
 	e.cfg.Observer.ElectorCreated(cfg.Name, e)
@@ -140,7 +142,7 @@ func (e *Elector) campaignAndLead(ctx context.Context) error {
 
 // pauseAfter is how long to stay out after a term.
 func (e *Elector) pauseAfter(t *term, reason error) time.Duration {
-	if !t.startedAt.IsZero() && time.Since(t.startedAt) >= e.timing.lease {
+	if t.began() && time.Since(t.startedAt) >= e.timing.lease {
 		e.short = 0
 	}
 	switch {

@@ -13,9 +13,9 @@ import (
 // neither renewed it nor stepped down: then the process hangs and should be restarted. Candidates that do not lead are
 // healthy. It looks at the clocks alone and never waits for the elector.
 func (e *Elector) Check(maxTolerableExpiredLease time.Duration) error {
-	t := e.held.Load()
+	t := e.leading.Load()
 	if t == nil {
-		return nil
+		return nil // not a leader, or already stepping down: DrainTimeout bounds that
 	}
 	if late := -t.remaining(e.now()); late > maxTolerableExpiredLease {
 		return fmt.Errorf("leader: %q: the term of %q ended %v ago and was not stepped down from", e.cfg.Name, e.cfg.Identity, late.Round(time.Millisecond))

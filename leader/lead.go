@@ -2,6 +2,7 @@ package leader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,8 +52,6 @@ func (e *Elector) keep(ctx context.Context, t *term, done <-chan struct{}) error
 		case <-t.resigning:
 			return ErrResigned
 		case <-t.ctx.Done():
-		case <-t.renewal.deadline.C:
-			t.renewal.deadline.Reset(t.remaining(e.now())) // in case the timer was early
 		case <-t.renewal.due.C:
 			t.renewal.attempt()
 		case a := <-t.renewal.answers:
@@ -63,22 +62,34 @@ func (e *Elector) keep(ctx context.Context, t *term, done <-chan struct{}) error
 	}
 }
 
-// settleFence gives the term a fencing token above what the protected resource has accepted.
+// settleFence gives the term a fencing token above what the protected resource has accepted. A resource that does not answer
+// within a LeaseDuration ends the term, since a candidate that only waits for it must not keep the others from leading.
 func (e *Elector) settleFence(ctx context.Context, t *term) error {
+	err := e.askFloor(ctx, t)
+	if err == nil && t.fence <= t.work.floor {
+		err = e.raiseFence(ctx, t)
+	}
+	if err != nil {
+		if errors.Is(err, errFence) {
+			e.fenceTrouble.report("Cannot settle the fencing token", err)
+		}
+		return err
+	}
+	e.fenceTrouble.clear()
+	e.seen = max(e.seen, t.fence)
+	return t.check()
+}
+
+// askFloor waits for what FenceFloor returns.
+func (e *Elector) askFloor(ctx context.Context, t *term) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, e.timing.lease, fmt.Errorf("%w: FenceFloor has not returned after %v", errFence, e.timing.lease))
+	defer cancel()
 	if err := e.keep(ctx, t, t.work.asked); err != nil {
 		return err
 	}
 	if t.work.err != nil {
-		e.trouble.report("Cannot ask for the fence floor", t.work.err)
-		return fmt.Errorf("%w: %w", errFence, t.work.err)
+		return fmt.Errorf("%w: FenceFloor: %w", errFence, t.work.err)
 	}
-	if t.fence <= t.work.floor {
-		if err := e.raiseFence(ctx, t); err != nil {
-			e.trouble.report("Cannot raise the fencing token", err)
-			return fmt.Errorf("%w: %w", errFence, err)
-		}
-	}
-	e.seen = max(e.seen, t.fence)
 	return nil
 }
 
@@ -87,7 +98,7 @@ func (e *Elector) raiseFence(ctx context.Context, t *term) error {
 	sent := e.now()
 	l, err := e.obtain(ctx, redislock.Options{Token: t.renewal.lock.Token(), FenceFloor: t.work.floor})
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errFence, err)
 	}
 	t.renewal.lock, t.fence = l, l.FenceToken()
 	t.extend(sent)

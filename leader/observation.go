@@ -57,14 +57,14 @@ func (e *Elector) observe(h redislock.Holder) {
 	c := decodeCard(h.Metadata)
 	leader := Leader{c.Identity, h.FenceToken, c.Metadata}
 	last := e.observed.Swap(&observation{leader, e.now(), h.TTL})
+	if h.TTL < 0 && (last == nil || last.ttl >= 0) {
+		e.cfg.Logger.Info("The lock has lost its time to live: it stays until its holder renews it or somebody deletes it", "key", e.key)
+	}
 	if last != nil && last.leader.Identity == leader.Identity && last.leader.FenceToken == leader.FenceToken {
 		return
 	}
 	e.cfg.Observer.LeaderChanged(e.cfg.Name, leader)
 	e.cfg.Logger.Info("New leader", "leader", leader.Identity, "fence", leader.FenceToken)
-	if h.TTL < 0 {
-		e.cfg.Logger.Info("The lock has lost its time to live: it stays until its holder renews it or somebody deletes it", "key", e.key)
-	}
 	e.notifier.notify(leader.Identity)
 }
 

@@ -2,7 +2,7 @@ package leader
 
 import "time"
 
-// Observer is told what an Elector does, for metrics. Its methods are called on the elector's own goroutine: they must not
+// Observer is told what an Elector does, for metrics. Its methods are called on the goroutine of Run, ElectorCreated on that of New: they must not
 // block, nor call methods of the Elector other than the getters. Embed NopObserver to stay compatible with future methods.
 type Observer interface {
 	// ElectorCreated is called once by New. Its getters may be used from then on, for values that depend on the clocks.

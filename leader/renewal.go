@@ -19,7 +19,7 @@ type renewal struct {
 	ctx      context.Context // of the calls to Redis
 	cancel   context.CancelFunc
 	due      *time.Timer // the next attempt
-	deadline *time.Timer // the end of the term, unless it is renewed
+	deadline *time.Timer // ends the term by itself, unless it is renewed
 	answers  chan answer
 	attempts int  // since the last success
 	lost     bool // Redis said that the lock is not ours
@@ -37,7 +37,7 @@ func newRenewal(e *Elector, t *term, l lock) *renewal {
 	r := &renewal{e: e, t: t, lock: l, answers: make(chan answer)}
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(t.ctx)) // goes on while the term drains
 	r.due = time.NewTimer(e.timing.renew)
-	r.deadline = time.NewTimer(e.timing.deadline)
+	r.deadline = time.AfterFunc(maxLeaseDuration, r.expire) // schedule sets it
 	r.schedule()
 	return r
 }
@@ -47,6 +47,14 @@ func (r *renewal) schedule() {
 	age := r.e.now().Since(*r.t.renewed.Load())
 	r.due.Reset(r.e.timing.renew - age)
 	r.deadline.Reset(r.e.timing.deadline - age)
+}
+
+// expire ends the term when its deadline has come. It runs on a goroutine of the timer's, so that the work learns of the end even
+// if the goroutine of Run is stuck, in a Logger whose pipe is full or in an Observer.
+func (r *renewal) expire() {
+	if r.t.check() == nil { // the timer was early, or the term has just been renewed
+		r.deadline.Reset(r.t.remaining(r.e.now()))
+	}
 }
 
 // attempt sends a refresh and sets the timer for the next one, in case this stays without an answer. It sends none when the
@@ -91,6 +99,9 @@ func (r *renewal) handle(a answer) error {
 		r.schedule()
 	case errors.Is(a.err, redislock.ErrNotObtained):
 		r.lost = true
+		if err := r.t.check(); err != nil {
+			return err // it ran out first: the lock says so too
+		}
 		return ErrLost
 	default:
 		r.e.trouble.report("Cannot renew the lease", a.err)

@@ -15,30 +15,37 @@ func (e *Elector) stepDown(t *term, reason error) error {
 	defer e.held.Store(nil)
 	defer close(t.over)
 
-	e.leading.Store(nil)   // no longer leader
-	e.tellEnd(t, reason)   // gauges
-	t.end(reason)          // the work's context is done
-	t.outcome = e.drain(t) // OnStartedLeading returns, then OnStoppedLeading; the lease is renewed meanwhile
-	if t.outcome == nil {  // all has stopped,
+	e.leading.Store(nil)        // no longer leader
+	why := e.tellEnd(t, reason) // gauges
+	t.end(reason)               // the work's context is done
+	e.logEnd(t, why)            // not before, since a log can block
+	t.outcome = e.drain(t)      // OnStartedLeading returns, then OnStoppedLeading; the lease is renewed meanwhile
+	if t.outcome == nil {       // all has stopped,
 		e.release(t.renewal) // and only now may another candidate lead
 	}
 	return t.outcome
 }
 
-// tellEnd says that a term which had begun has ended.
-func (e *Elector) tellEnd(t *term, reason error) {
+// tellEnd says that a term which had begun has ended, and why.
+func (e *Elector) tellEnd(t *term, reason error) EndReason {
 	e.observed.Store(nil)
-	if t.startedAt.IsZero() {
-		return
+	why := e.endReason(reason)
+	if t.began() {
+		lasted := time.Since(t.startedAt)
+		e.history.add(pastTerm{t.fence, t.startedAt, lasted, why})
+		e.cfg.Observer.TermEnded(e.cfg.Name, why, lasted)
 	}
-	why, lasted := e.endReason(reason), time.Since(t.startedAt)
-	e.history.add(pastTerm{t.fence, t.startedAt, lasted, why})
-	e.cfg.Observer.TermEnded(e.cfg.Name, why, lasted)
-	e.cfg.Logger.Info("Stopped leading", "fence", t.fence, "reason", why)
+	return why
+}
+
+func (e *Elector) logEnd(t *term, why EndReason) {
+	if t.began() {
+		e.cfg.Logger.Info("Stopped leading", "fence", t.fence, "reason", why)
+	}
 }
 
 func (e *Elector) tellDrained(t *term) {
-	if !t.startedAt.IsZero() {
+	if t.began() {
 		e.cfg.Observer.TermDrained(e.cfg.Name)
 	}
 }
@@ -86,12 +93,9 @@ func (e *Elector) drain(t *term) error {
 // releaseAttempts is how often to try to release a lock before leaving it to run out.
 const releaseAttempts = 3
 
-// release deletes the lock, unless it is known to be no longer ours, so that the next leader need not wait for it to run out.
+// release deletes the lock, if it is still ours on the server, so that the next leader need not wait for it to run out.
 // If all attempts fail, the lock runs out.
 func (e *Elector) release(r *renewal) {
-	if r.lost {
-		return
-	}
 	expiry := time.Now().Add(r.lock.Remaining())
 	for attempt := range releaseAttempts {
 		if attempt > 0 && time.Until(expiry) <= 0 {

@@ -115,6 +115,9 @@ func newTerm(ctx context.Context, e *Elector, sent clock.Instant, l lock) *term 
 	return t
 }
 
+// began reports whether somebody was told that the term has begun.
+func (t *term) began() bool { return !t.startedAt.IsZero() }
+
 // remaining is pure arithmetic: how long the term lasts after now, unless it is renewed.
 func (t *term) remaining(now clock.Instant) time.Duration {
 	return t.limit - now.Since(*t.renewed.Load())

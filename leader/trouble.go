@@ -15,7 +15,8 @@ import (
 // trouble logs what goes wrong again and again: each kind of error once, and when it is over how many there were.
 type trouble struct {
 	logger logr.Logger
-	counts map[string]int // by kind, since Redis last answered
+	over   string         // what to say when it is over
+	counts map[string]int // by kind, since all was well
 }
 
 func (t *trouble) report(message string, err error) {
@@ -35,7 +36,7 @@ func (t *trouble) clear() {
 	if len(t.counts) == 0 {
 		return
 	}
-	t.logger.Info("Redis answers again", "errors", fmt.Sprint(t.counts))
+	t.logger.Info(t.over, "errors", fmt.Sprint(t.counts))
 	t.counts = nil
 }
 

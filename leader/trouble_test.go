@@ -53,7 +53,7 @@ func TestTroubleIsLoggedOnceAndCounted(t *testing.T) {
 		*journal
 		verbosity int
 	}{{&log, 0}, {&verbose, 1}} {
-		trouble := trouble{logger: j.logger(j.verbosity)}
+		trouble := trouble{logger: j.logger(j.verbosity), over: "Redis answers again"}
 		trouble.clear() // nothing to tell
 		for port := range 5 {
 			trouble.report("Cannot renew the lease", dialError(port))

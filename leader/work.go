@@ -41,7 +41,9 @@ func (w *work) ask(cfg *Config, p *panics) {
 	}
 	w.err = errFence // stands if FenceFloor panics or ends the goroutine
 	defer func() { p.keep(recover()) }()
-	w.floor, w.err = cfg.FenceFloor(w.ctx)
+	ctx, cancel := context.WithTimeout(w.ctx.Context, cfg.LeaseDuration) // without the Term, whose token is not final yet
+	defer cancel()
+	w.floor, w.err = cfg.FenceFloor(ctx)
 }
 
 // begins waits until the term begins or is over before it has begun.

@@ -7,7 +7,7 @@
 //	leader_election_master_status             gauge      1 while this process leads, by the clocks at the time of the scrape
 //	leader_election_fence_token               gauge      fencing token of the leader that this process knows of, 0 if none
 //	leader_election_lease_remaining_seconds   gauge      how long this process's term lasts unless it is renewed, 0 if none
-//	leader_election_draining                  gauge      1 while the work of a term that has ended is still running
+//	leader_election_draining                  gauge      1 while the work of a term that has ended is still running, until DrainTimeout
 //	leader_election_transitions_total         counter    terms seen to begin, this process's own and others'
 //	leader_election_terms_ended_total         counter    this process's terms, by reason
 //	leader_election_term_duration_seconds     histogram  how long they lasted

@@ -51,7 +51,7 @@ func ObtainMulti(ctx context.Context, client RedisClient, keys []string, ttl tim
 //
 // If somebody else holds the lock and there are no retries, or no more, it returns exactly ErrNotObtained. With a
 // RetryStrategy it waits until ctx ends; a ctx without a deadline is capped by ttl. Then the error matches both
-// ErrNotObtained and the context's error.
+// ErrNotObtained and the context's error. If ctx has ended already, the error matches the context's alone.
 //
 // An error that matches neither says that an attempt failed, perhaps after Redis applied it. Before returning it, Obtain
 // tries to delete what it may have created, with a detached context, for a third of the ttl but at least 250 ms and at
@@ -71,7 +71,7 @@ func (c *Client) ObtainMulti(ctx context.Context, keys []string, ttl time.Durati
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, interrupted(err)
+		return nil, fmt.Errorf("redislock: %w", err) // nobody was asked
 	}
 	r := c.newRequest(keys, ttl, opt)
 	return r.acquire(ctx)

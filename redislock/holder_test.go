@@ -108,3 +108,13 @@ func TestB10_ForeignKeyIsNeverOverwritten(t *testing.T) {
 		}
 	}
 }
+
+// A value that no script has minted is not believed: as a floor for the next token it would keep everybody from obtaining one.
+func TestImpossibleFenceOfAHolderIsNotBelieved(t *testing.T) {
+	for _, fence := range []string{"9223372036854775807", "9007199254740992", "-1", "x", "99999999999999999999"} {
+		holder, err := refusal([]any{"held", "", fence, int64(1)}, "")
+		if err != nil || holder.FenceToken != 0 {
+			t.Errorf("%s: %+v, %v", fence, holder, err)
+		}
+	}
+}

@@ -39,12 +39,14 @@ func (h *hub) add(w *Watch) {
 		h.watches[w.channel] = make(map[*Watch]struct{})
 	}
 	h.watches[w.channel][w] = struct{}{}
-	switch {
-	case h.session == nil:
+	if h.session == nil {
 		h.session = startSession(h)
-	case !known:
+		return
+	}
+	if !known {
 		h.session.change()
-	case h.session.confirmed[w.channel]:
+	}
+	if h.session.confirmed[w.channel] {
 		w.deliver(Announcement{Kind: Subscribed})
 	}
 }
@@ -97,6 +99,13 @@ func (h *hub) tell(s *session, channel string, a Announcement, listeners int) {
 		w.deliver(a)
 		index++
 	}
+}
+
+// deafTo notes that a channel is no longer subscribed to.
+func (h *hub) deafTo(s *session, channel string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(s.confirmed, channel)
 }
 
 // tellAll delivers a to all watches: announcements do not arrive.

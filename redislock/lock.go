@@ -120,6 +120,7 @@ func (l *Lock) TTL(ctx context.Context) (time.Duration, error) {
 // ErrNotObtained means that the lock is lost: Redis knows it as somebody else's or not at all, or it ran out by our own
 // clocks, be it during the call. That is final and not retried. Other errors are retried as the strategy says, while
 // something remains of the lock and ctx lasts; they leave Remaining unchanged. ErrInvalidTTL means that nothing was sent.
+// A nil *Lock returns ErrNotObtained.
 func (l *Lock) Refresh(ctx context.Context, ttl time.Duration, opt *Options) error {
 	if err := validateTTL(ttl); err != nil {
 		return err

@@ -57,7 +57,10 @@ func refusal(r []any, fenceKey string) (*Holder, error) {
 	case kind == "held" && len(r) == 4:
 		metadata, _ := r[1].(string)
 		fence, _ := r[2].(string)
-		token, _ := strconv.ParseInt(fence, 10, 64) // a token that is no number is nobody's: 0
+		token, _ := strconv.ParseInt(fence, 10, 64)
+		if token < 0 || token > maxFence {
+			token = 0 // what no script has minted is nobody's
+		}
 		return &Holder{Metadata: metadata, FenceToken: token, TTL: pttl(r[3])}, nil
 	case kind == "foreign" && len(r) == 3:
 		what, _ := r[1].(string)

@@ -60,6 +60,7 @@ func (s *session) run() {
 		s.read(ctx, pubsub)
 		cancel()
 		writer.Wait()
+		_ = pubsub.Close() // once more, to wait for it
 	}
 }
 
@@ -136,6 +137,8 @@ func (s *session) handle(message any) {
 	case *redis.Subscription:
 		if m.Kind == "subscribe" {
 			s.hub.tell(s, m.Channel, Announcement{Kind: Subscribed}, 1)
+		} else {
+			s.hub.deafTo(s, m.Channel)
 		}
 	case *redis.Message:
 		if kind, listeners, ok := decode(m.Payload); ok {

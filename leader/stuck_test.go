@@ -1,0 +1,150 @@
+package leader
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/go-logr/logr/funcr"
+)
+
+// A goroutine of Run that is stuck in a logger must not keep the work from learning that its term is over.
+func TestTermEndsThoughTheLoggerBlocks(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		unblock := make(chan struct{})
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.Logger = funcr.New(func(_, line string) {
+				if strings.Contains(line, "Cannot renew") {
+					<-unblock
+				}
+			}, funcr.Options{})
+		}).start(t)
+		await(t, 0, "a leads", a.IsLeader)
+		ctx, acquired := a.lastCtx(), time.Now()
+		server.setFault(func(string) memFault { return memFault{err: errDown} })
+		<-ctx.Done()
+		if took := time.Since(acquired); took != a.timing.deadline || !errors.Is(context.Cause(ctx), ErrExpired) {
+			t.Errorf("the work learned of the end after %v: %v", took, context.Cause(ctx))
+		}
+		close(unblock)
+		server.setFault(nil)
+		a.join()
+	})
+}
+
+// A resource that never answers must not keep the others from leading.
+func TestHangingFenceFloorGivesTheLockBack(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		var log journal
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.Logger = log.logger(0)
+			cfg.FenceFloor = func(ctx context.Context) (int64, error) {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}
+		}).start(t)
+		synctest.Wait()
+		b := newReplica(t, server, "b", nil).start(t)
+		await(t, testLease+time.Millisecond, "b leads", b.IsLeader)
+		if len(a.recorded()) != 0 || len(log.with("Cannot settle the fencing token")) != 1 {
+			t.Errorf("events %q, log %q", a.recorded(), log.all())
+		}
+		a.join()
+		b.join()
+	})
+}
+
+// Trouble with the resource is not trouble with Redis, and is logged once however often it is met.
+func TestFenceFloorErrorsAreLoggedOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		var log journal
+		fail := true
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.Logger = log.logger(0)
+			cfg.FenceFloor = func(context.Context) (int64, error) {
+				if fail {
+					return 0, errors.New("database is down")
+				}
+				return 0, nil
+			}
+		}).start(t)
+		time.Sleep(20 * testLease)
+		if lines := log.all(); len(lines) != 1 || len(log.with("database is down")) != 1 {
+			t.Errorf("logged %q, want one line", lines)
+		}
+		fail = false
+		await(t, 10*testLease, "a leads", a.IsLeader)
+		if len(log.with("settled again", "database is down:")) != 1 || len(log.with("Redis answers again")) != 0 {
+			t.Errorf("logged %q", log.all())
+		}
+		a.join()
+	})
+}
+
+// A token that was raised too late belongs to no term: nobody may hear of one.
+func TestTermThatEndedWhileItsTokenWasRaisedNeverBegins(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		obtains := 0
+		server.setFault(func(op string) memFault {
+			if op == "obtain" {
+				if obtains++; obtains == 2 { // the raise
+					return memFault{after: testLease, deaf: true}
+				}
+			}
+			return memFault{}
+		})
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.FenceFloor = func(context.Context) (int64, error) { return 41, nil }
+		}).start(t)
+		time.Sleep(testLease + time.Millisecond)
+		synctest.Wait()
+		if len(a.recorded()) != 0 || a.IsLeader() {
+			t.Errorf("events %q", a.recorded())
+		}
+		a.join()
+	})
+}
+
+// During an outage a leader whose work takes long to stop has stepped down as it should: it is healthy.
+func TestDrainingDuringAnOutageIsHealthy(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.Callbacks.OnStartedLeading = func(ctx context.Context, _ Term) { <-ctx.Done(); time.Sleep(3 * testLease) }
+		}).start(t)
+		await(t, 0, "a leads", a.IsLeader)
+		server.setFault(func(string) memFault { return memFault{err: errDown} })
+		for range 30 {
+			time.Sleep(testLease / 10)
+			if err := a.Check(100 * time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+		}
+		server.setFault(nil)
+		a.join()
+	})
+}
+
+// A renewal whose affirmative answer came after the lease had run out has extended the lock all the same: it is released.
+func TestLockOfAnExpiredTermIsReleasedDespiteALateSuccess(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		a := newReplica(t, server, "a", nil).start(t)
+		await(t, 0, "a leads", a.IsLeader)
+		ctx := a.lastCtx()
+		server.setFault(func(op string) memFault {
+			if op == "refresh" {
+				return memFault{after: 2 * testLease, deaf: true}
+			}
+			return memFault{}
+		})
+		<-ctx.Done()
+		a.stop()
+		synctest.Wait()
+		if a.holds() {
+			t.Error("the lock was left to run out")
+		}
+		<-a.done
+	})
+}
