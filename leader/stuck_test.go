@@ -148,3 +148,19 @@ func TestLockOfAnExpiredTermIsReleasedDespiteALateSuccess(t *testing.T) {
 		<-a.done
 	})
 }
+
+// One that does not even heed its context ends like other callbacks that do not return.
+func TestDeafFenceFloorEndsInADrainTimeout(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		finish := make(chan struct{})
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.FenceFloor = func(context.Context) (int64, error) { <-finish; return 0, nil }
+		}).start(t)
+		begin := time.Now()
+		<-a.done
+		if took := time.Since(begin); !errors.Is(a.err, ErrDrainTimeout) || took != testLease+a.cfg.DrainTimeout {
+			t.Errorf("Run = %v after %v", a.err, took)
+		}
+		close(finish)
+	})
+}
