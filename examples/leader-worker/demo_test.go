@@ -164,7 +164,9 @@ func checkShown(t *testing.T, p *program) {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	p := startProgram(t)
+	status := watchStatus(p)
 	checkShown(t, p)
+	status.end(t)
 	if strings.Contains(p.text(), "\x1b") {
 		t.Error("colours without a terminal")
 	}
