@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,11 +62,11 @@ func TestHangingFenceFloorGivesTheLockBack(t *testing.T) {
 func TestFenceFloorErrorsAreLoggedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		var log journal
-		fail := true
+		var works atomic.Bool
 		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
 			cfg.Logger = log.logger(0)
 			cfg.FenceFloor = func(context.Context) (int64, error) {
-				if fail {
+				if !works.Load() {
 					return 0, errors.New("database is down")
 				}
 				return 0, nil
@@ -75,7 +76,7 @@ func TestFenceFloorErrorsAreLoggedOnce(t *testing.T) {
 		if lines := log.all(); len(lines) != 1 || len(log.with("database is down")) != 1 {
 			t.Errorf("logged %q, want one line", lines)
 		}
-		fail = false
+		works.Store(true)
 		await(t, 10*testLease, "a leads", a.IsLeader)
 		if len(log.with("settled again", "database is down:")) != 1 || len(log.with("Redis answers again")) != 0 {
 			t.Errorf("logged %q", log.all())
