@@ -36,7 +36,7 @@ func (e *Elector) tryToObtain(ctx context.Context) (*term, time.Duration) {
 	}
 	switch {
 	case err == nil:
-		e.foreign = nil
+		e.foreign = ""
 		e.cfg.Observer.AcquireAttempted(e.cfg.Name, AcquireWon)
 		e.trouble.clear()
 		return newTerm(ctx, e, sent, l), 0

@@ -33,14 +33,14 @@ type Elector struct {
 	panics   panics
 
 	// Of the goroutine of Run alone:
-	seen         int64    // the highest fencing token seen
-	short        int      // how many terms in a row ended as soon as they had begun
-	left         *term    // a term whose callbacks were left running
-	foreign      *foreign // what stands in the place of the lock
-	trouble      trouble  // errors since Redis last answered
-	fenceTrouble trouble  // errors since a fencing token was last settled
-	denied       bool     // announcements are, and it has been said
-	listened     watch    // the last
+	seen         int64   // the highest fencing token seen
+	short        int     // how many terms in a row ended as soon as they had begun
+	left         *term   // a term whose callbacks were left running
+	foreign      string  // what type stands in the place of the lock; "" if none does
+	trouble      trouble // errors since Redis last answered
+	fenceTrouble trouble // errors since a fencing token was last settled
+	denied       bool    // announcements are, and it has been said
+	listened     watch   // the last
 }
 
 // New returns a candidate that competes once Run is called. The error joins everything that is wrong with cfg and locker, each

@@ -24,9 +24,6 @@ type observation struct {
 	ttl    time.Duration // negative: never runs out
 }
 
-// foreign is something else than a lock in the lock's place.
-type foreign struct{ what string }
-
 // Leader returns who leads: this candidate itself, or who held the lock when it last looked. It returns false if that is not
 // known, or the lease seen then has run out since.
 func (e *Elector) Leader() (Leader, bool) {
@@ -52,7 +49,7 @@ func (e *Elector) observe(h redislock.Holder) {
 		e.observeForeign(h.Metadata)
 		return
 	}
-	e.foreign = nil
+	e.foreign = ""
 	e.seen = max(e.seen, h.FenceToken)
 	c := decodeCard(h.Metadata)
 	leader := Leader{c.Identity, h.FenceToken, c.Metadata}
@@ -71,8 +68,8 @@ func (e *Elector) observe(h redislock.Holder) {
 // observeForeign says once that the lock's key holds something else.
 func (e *Elector) observeForeign(what string) {
 	e.observed.Store(nil)
-	if e.foreign == nil || e.foreign.what != what {
-		e.foreign = &foreign{what}
+	if e.foreign != what {
+		e.foreign = what
 		e.cfg.Logger.Error(nil, "The key of the lock holds something that is not a lock; it is left alone, and nobody can lead until somebody deletes it",
 			"key", e.key, "holds", what)
 	}

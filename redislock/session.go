@@ -106,7 +106,7 @@ func (s *session) read(ctx context.Context, pubsub *redis.PubSub) {
 			return
 		case !isTimeout(err):
 			s.hub.tellAll(s, Announcement{Kind: Unavailable, Err: err})
-			wait(ctx, pause)
+			_ = wait(ctx, pause) // the loop sees that ctx has ended
 			pause = min(2*pause, maxReconnect)
 		case asked:
 			s.hub.tellAll(s, Announcement{Kind: Unavailable, Err: err})
@@ -121,15 +121,6 @@ func (s *session) read(ctx context.Context, pubsub *redis.PubSub) {
 func isTimeout(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) && network.Timeout()
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 func (s *session) handle(message any) {

@@ -35,13 +35,21 @@ func (w waiter) next() error {
 	if backoff < 1 {
 		return ErrNotObtained
 	}
-	timer := time.NewTimer(backoff)
+	if err := wait(w.ctx, backoff); err != nil {
+		return interrupted(err)
+	}
+	return nil
+}
+
+// wait waits for d. If ctx ends first, it returns the context's error.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return nil
-	case <-w.ctx.Done():
-		return interrupted(w.ctx.Err())
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
