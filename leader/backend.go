@@ -11,6 +11,7 @@ import (
 type locker interface {
 	Obtain(ctx context.Context, key string, ttl time.Duration, opt *redislock.Options) (lock, error)
 	Watch(key string) watch
+	Stagger() time.Duration
 }
 
 // watch is what an elector needs of *redislock.Watch.
@@ -41,6 +42,8 @@ func (l redisLocker) Obtain(ctx context.Context, key string, ttl time.Duration, 
 }
 
 func (l redisLocker) Watch(key string) watch { return redisWatch{l.client.Watch(key)} }
+
+func (l redisLocker) Stagger() time.Duration { return l.client.Stagger() }
 
 type redisWatch struct{ *redislock.Watch }
 

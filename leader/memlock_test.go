@@ -21,6 +21,7 @@ type memServer struct {
 
 	fault func(op string) memFault // nil: none
 
+	stagger time.Duration // what Stagger returns
 	watches map[*memWatch]bool
 	mute    bool // announcements are lost
 }
@@ -229,6 +230,8 @@ type memWatch struct {
 	server *memServer
 	c      chan redislock.Announcement
 }
+
+func (s *memServer) Stagger() time.Duration { return s.stagger }
 
 func (s *memServer) Watch(string) watch {
 	w := &memWatch{s, make(chan redislock.Announcement, 1)}

@@ -2,10 +2,11 @@ package redislock
 
 import (
 	"context"
-	"crypto/rand"
+	cryptorand "crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"time"
 
@@ -32,6 +33,7 @@ type Client struct {
 func New(client RedisClient) *Client {
 	c := &Client{client: client, now: clock.Now}
 	c.hub.client, _ = client.(subscriber)
+	c.hub.channel = rand.N(channels)
 	c.hub.ended.L = &c.hub.mu
 	return c
 }
@@ -112,7 +114,7 @@ func (c *Client) newRequest(keys []string, ttl time.Duration, opt *Options) requ
 func randomToken() string {
 	var random [16]byte
 	var text [22]byte
-	_, _ = rand.Read(random[:])
+	_, _ = cryptorand.Read(random[:])
 	base64.RawURLEncoding.Encode(text[:], random[:])
 	return string(text[:])
 }

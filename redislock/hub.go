@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -16,10 +17,13 @@ type subscriber interface {
 
 // hub shares one subscription connection among the watches of a Client.
 type hub struct {
-	client subscriber // nil: announcements are not to be had
+	client  subscriber // nil: announcements are not to be had
+	channel int        // of each lock's channels the one to listen on
+	turns   turns
 
 	mu      sync.Mutex                     // guards the fields below
 	watches map[string]map[*Watch]struct{} // by channel
+	crowds  map[string]bool                // watched channels whose last release was told to several
 	session *session                       // while there are watches
 	ending  int                            // sessions that were stopped and still have goroutines
 	ended   sync.Cond                      // on mu: ending has become less
@@ -33,6 +37,7 @@ func (h *hub) add(w *Watch) {
 	defer h.mu.Unlock()
 	if h.watches == nil {
 		h.watches = make(map[string]map[*Watch]struct{})
+		h.crowds = make(map[string]bool)
 	}
 	known := h.watches[w.channel] != nil
 	if !known {
@@ -47,7 +52,7 @@ func (h *hub) add(w *Watch) {
 		h.session.change()
 	}
 	if h.session.confirmed[w.channel] {
-		w.deliver(Announcement{Kind: Subscribed})
+		w.deliver(Announcement{Kind: Subscribed, Delay: h.turns.wait()})
 	}
 }
 
@@ -65,6 +70,7 @@ func (h *hub) remove(w *Watch) {
 		return
 	}
 	delete(h.watches, w.channel)
+	delete(h.crowds, w.channel)
 	if len(h.watches) > 0 {
 		h.session.change()
 		return
@@ -81,6 +87,13 @@ func (h *hub) wanted() []string {
 	return slices.Collect(maps.Keys(h.watches))
 }
 
+// crowded reports whether others may be about to try because of the release that was last announced on the channel.
+func (h *hub) crowded(channel string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.crowds[channel]
+}
+
 // tell delivers a to the watches of a channel, each with a delay of its own.
 func (h *hub) tell(s *session, channel string, a Announcement, listeners int) {
 	h.mu.Lock()
@@ -88,16 +101,29 @@ func (h *hub) tell(s *session, channel string, a Announcement, listeners int) {
 	if h.session != s {
 		return // it has ended
 	}
-	if a.Kind == Subscribed {
+	switch a.Kind {
+	case Subscribed:
 		s.confirmed[channel] = true
+	case Released:
+		h.crowds[channel] = listeners > 1 || len(h.watches[channel]) > 1
 	}
 	index := 0
 	for w := range h.watches[channel] { // in random order
-		if a.Kind != Taken {
-			a.Delay = delayOf(index, listeners)
-		}
+		a.Delay = h.delay(a.Kind, index, listeners)
 		w.deliver(a)
 		index++
+	}
+}
+
+// delay is how long the watch with this index among those of one channel should wait.
+func (h *hub) delay(kind AnnouncementKind, index, listeners int) time.Duration {
+	switch kind {
+	case Subscribed:
+		return h.turns.wait() // those of other channels are told in the same moment
+	case Released:
+		return delayOf(index, listeners)
+	default:
+		return 0
 	}
 }
 

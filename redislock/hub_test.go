@@ -6,9 +6,8 @@ import "testing"
 func TestWatchesOfOneClientHearOfTheirOwnLock(t *testing.T) {
 	s := ownScene(t)
 	one, other := watching(t, s.client, job), watching(t, s.client, job+"-other")
-	lock, err := s.client.Obtain(t.Context(), job, long, &Options{Announce: true})
+	lock, err := Obtain(t.Context(), s.app, job, long, &Options{Announce: true})
 	s.must(err)
-	expect(t, one, Taken)
 	s.must(lock.Release(t.Context()))
 	expect(t, one, Released)
 	select {

@@ -28,7 +28,7 @@ type Lock struct {
 // newLock prepares what an Obtain gives if it succeeds. The keys are copied, because the caller may go on using its own, with
 // room for one more.
 func newLock(c *Client, keys []string, opt *Options) *Lock {
-	l := &Lock{client: c, token: opt.Token, metadata: opt.Metadata, flags: opt.flags()}
+	l := &Lock{client: c, token: opt.Token, metadata: opt.Metadata, flags: opt.flags(&c.hub, keys[0])}
 	if l.token == "" {
 		l.token = randomToken()
 	}

@@ -7,7 +7,7 @@
 -- ARGV[3]     ttl in milliseconds
 -- ARGV[4]     fence floor: a minted token is greater
 -- ARGV[5]     flags: f a fencing token is wanted, c it is at least the server's time in microseconds,
---             a announce that the lock is taken, on the channel of the first lock
+--             a<digit> announce on that channel of the first lock that it is taken
 --
 -- Replies:
 --   fence                            obtained; a string of digits, or the number 0 if there is no fencing token
@@ -45,11 +45,16 @@ end
 -- Only a floor that has overtaken the token calls for a new one.
 local continued = ours == n and (not counter or tonumber(fence) > floor)
 if counter and not continued then
-  local kind = redis.call('TYPE', counter).ok
-  local value = kind == 'none' and '0' or kind == 'string' and redis.call('GET', counter) or ''
+  local value = redis.pcall('GET', counter) or '0'
+  if type(value) == 'table' then
+    if not string.find(value.err, 'WRONGTYPE', 1, true) then
+      redis.call('GET', counter) -- fails again, and says why
+    end
+    return {'counter', redis.call('TYPE', counter).ok, ''}
+  end
   local last = string.match(value, '^%d+$') and tonumber(value)
   if not last then
-    return {'counter', kind, string.sub(value, 1, 64)}
+    return {'counter', 'string', string.sub(value, 1, 64)}
   end
   local next = math.max(last, floor) + 1
   if string.find(flags, 'c', 1, true) then
@@ -57,7 +62,7 @@ if counter and not continued then
     next = math.max(next, time[1] * 1000000 + time[2])
   end
   if next >= limit then
-    return {'counter', kind, string.sub(value, 1, 64)}
+    return {'counter', 'string', string.sub(value, 1, 64)}
   end
   fence = string.format('%.0f', next)
   redis.call('SET', counter, fence)
@@ -72,7 +77,8 @@ for i = 1, n do
     redis.call('PEXPIRE', KEYS[i], ttl) -- fails again, and says why
   end
 end
-if ours < n and string.find(flags, 'a', 1, true) then
-  redis.pcall('PUBLISH', KEYS[1] .. ':announce', 'taken') -- a hint, which may be denied
+local channel = string.match(flags, 'a(%d)')
+if channel and ours < n then
+  redis.pcall('PUBLISH', KEYS[1] .. ':announce:' .. channel, 'taken') -- a hint, which may be denied
 end
 return fence ~= '0' and fence or 0

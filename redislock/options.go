@@ -41,7 +41,7 @@ type Options struct {
 	// It needs FenceKey, and the permission to call TIME. Obtain only.
 	FenceClock bool
 
-	// Announce makes Obtain and Release tell those who Watch the lock, with a PUBLISH on the channel Channel(key). Default: false.
+	// Announce makes Obtain and Release tell those who Watch the lock, with a PUBLISH on one or more of Channels(key). Default: false.
 	// A permission that is missing for it fails neither. Of several locks the first is announced. Obtain only.
 	Announce bool
 
@@ -69,8 +69,8 @@ func (o *Options) strategy() RetryStrategy {
 
 // flags are the options that the scripts know as letters. They are letters, not arguments of their own, because Redis breaks a
 // connection that sends more than 10 arguments before it is authenticated, and its NOAUTH would go missing.
-func (o *Options) flags() string {
-	var letters [3]byte
+func (o *Options) flags(h *hub, key string) string {
+	var letters [4]byte
 	flags := letters[:0]
 	if o.FenceKey != "" {
 		flags = append(flags, 'f')
@@ -80,6 +80,9 @@ func (o *Options) flags() string {
 	}
 	if o.Announce {
 		flags = append(flags, 'a')
+		if h.crowded(channel(key, h.channel)) {
+			flags = append(flags, '0'+byte(h.channel))
+		}
 	}
 	return string(flags)
 }

@@ -2,7 +2,7 @@
 --
 -- KEYS     the locks
 -- ARGV[1]  ownership token
--- ARGV[2]  flags: a announce the release, on the channel of the first lock
+-- ARGV[2]  flags: a announce the release, on channels of the first lock
 --
 -- Replies:
 --   1  all were ours and are gone
@@ -24,11 +24,24 @@ if #ours > 0 then
   redis.call('DEL', unpack(ours))
 end
 
--- The announcement follows the delete, so that who hears it finds the lock free. It says how many listen, for them to spread
--- their attempts. It is a hint: where publishing is not permitted the release stands all the same.
+-- The announcement follows the delete, so that who hears it finds the lock free. Those who listen are spread over four channels;
+-- it goes to one after the other, from a random one on, until enough are told, so that a release among many neither wakes them
+-- all nor keeps the server busy with telling them. Each learns how many were told with it, to spread their attempts. If nobody is
+-- known to listen, be it that counting is denied or that they do so by way of another server, all channels are told. It is a
+-- hint: where publishing is not permitted the release stands all the same.
 if #ours == #KEYS and string.find(ARGV[2], 'a', 1, true) then
-  local channel = KEYS[1] .. ':announce'
-  local listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)
-  redis.pcall('PUBLISH', channel, 'released ' .. (listeners[2] or 0))
+  local c = KEYS[1] .. ':announce:'
+  local known = redis.pcall('PUBSUB', 'NUMSUB', c .. '0', c .. '1', c .. '2', c .. '3') -- {channel, listeners, channel, ...}
+  local told, enough, first = 0, 4, string.byte(ARGV[1])
+  for i = first, first + 3 do
+    local channel, listeners = known[i % 4 * 2 + 1], known[i % 4 * 2 + 2] or 0
+    if listeners > 0 and told < enough then
+      redis.pcall('PUBLISH', channel, 'released ' .. listeners)
+      told = told + listeners
+    end
+  end
+  for i = 0, told == 0 and 3 or -1 do
+    redis.pcall('PUBLISH', c .. i, 'released')
+  end
 end
 return #ours == #KEYS and 1 or missing == #KEYS and 0 or -1

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -127,13 +128,14 @@ func (s *session) handle(message any) {
 	switch m := message.(type) {
 	case *redis.Subscription:
 		if m.Kind == "subscribe" {
-			s.hub.tell(s, m.Channel, Announcement{Kind: Subscribed}, 1)
+			s.hub.tell(s, m.Channel, Announcement{Kind: Subscribed}, 0)
 		} else {
 			s.hub.deafTo(s, m.Channel)
 		}
 	case *redis.Message:
 		if kind, listeners, ok := decode(m.Payload); ok {
 			s.hub.tell(s, m.Channel, Announcement{Kind: kind}, listeners)
+			runtime.Gosched() // who was told comes first: the next read takes longer than an attempt takes to be sent
 		}
 	}
 }

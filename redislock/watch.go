@@ -7,12 +7,24 @@ import (
 	"time"
 )
 
-// Channel is the channel on which a lock obtained with Options.Announce is announced. It shares the lock's hash tag, if the
-// key has one.
-func Channel(key string) string { return key + ":announce" }
+// channels is over how many channels those who watch a lock are spread. release.lua knows the number too.
+const channels = 4
 
-// Announcement is a hint about a lock that is being watched. It may be late, repeated, forged or missing: use it to look
-// earlier than one would have, never instead of looking.
+// Channels are the channels on which a lock obtained with Options.Announce is announced: "<key>:announce:0" to
+// "<key>:announce:3". Each Client listens on one of them, so that a release can be told to a few of many; it is always told
+// to at least four, or all. They share the lock's hash tag, if the key has one.
+func Channels(key string) []string {
+	all := make([]string, channels)
+	for i := range all {
+		all[i] = channel(key, i)
+	}
+	return all
+}
+
+func channel(key string, i int) string { return key + ":announce:" + strconv.Itoa(i) }
+
+// Announcement is a hint about a lock that is being watched. It may be late, repeated, forged or missing, and of many who wait
+// only some get it: use it to look earlier than one would have, never instead of looking.
 type Announcement struct {
 	// Kind says what happened.
 	Kind AnnouncementKind
@@ -34,7 +46,8 @@ const (
 	Subscribed AnnouncementKind = iota
 	// Released says that the lock was released.
 	Released
-	// Taken says that the lock was obtained, so that an attempt is in vain.
+	// Taken says that the lock was obtained, so that an attempt is in vain. Those hear it that were told of the release together
+	// with the Client that obtained it.
 	Taken
 	// Unavailable says that announcements do not arrive for now, or at all.
 	Unavailable
@@ -54,7 +67,7 @@ type Watch struct {
 // closed with the last, and the watches of one key one subscription. It does no I/O itself. A client that cannot
 // subscribe (it has no method Subscribe) gives a Watch that never delivers.
 func (c *Client) Watch(key string) *Watch {
-	w := &Watch{c: make(chan Announcement, 1), channel: Channel(key), hub: &c.hub}
+	w := &Watch{c: make(chan Announcement, 1), channel: channel(key, c.hub.channel), hub: &c.hub}
 	w.C = w.c
 	c.hub.add(w)
 	return w
@@ -78,11 +91,17 @@ func (w *Watch) deliver(a Announcement) {
 // spread is by how much two attempts should be apart: about the time in which the first is decided and announced.
 const spread = 250 * time.Microsecond
 
-// delayOf is how long the watch with this index among those of one process should wait when listeners processes listen. The
-// first of a single process goes at once.
+// eager is how many of all who listen should try at once, on average. With one, too often nobody would.
+const eager = 2
+
+// delayOf is how long the watch with this index among those of one process should wait when listeners processes listen. They
+// cannot agree on who goes first, so each draws a lot.
 func delayOf(index, listeners int) time.Duration {
 	listeners = max(listeners, 1)
-	return rand.N(time.Duration(listeners-1)*spread+1) + time.Duration(index*listeners)*spread
+	if index == 0 && rand.N(listeners) < eager {
+		return 0
+	}
+	return rand.N(time.Duration(listeners)*spread) + time.Duration(index*listeners)*spread
 }
 
 // decode reads a message; listeners counts for Released alone.

@@ -66,19 +66,13 @@ func settle(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-func TestWatchHearsObtainAndRelease(t *testing.T) {
+func TestWatchHearsRelease(t *testing.T) {
 	s := ownScene(t)
-	client := s.app
-	w := watching(t, New(client), job)
-	other := watching(t, New(client), job+"-other")
-	lock, err := Obtain(t.Context(), client, job, time.Minute, &Options{Announce: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	expect(t, w, Taken)
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	w := watching(t, New(s.app), job)
+	other := watching(t, New(s.app), job+"-other")
+	lock, err := Obtain(t.Context(), s.app, job, time.Minute, &Options{Announce: true})
+	s.must(err)
+	s.must(lock.Release(t.Context()))
 	if a := expect(t, w, Released); a.Delay != 0 {
 		t.Errorf("the only listener is to wait for %v", a.Delay)
 	}
@@ -106,20 +100,12 @@ func TestReleaseIsAnnouncedWhenTheLockIsFree(t *testing.T) {
 
 func TestWithoutAnnounceNothingIsPublished(t *testing.T) {
 	s := ownScene(t)
-	client := s.app
-	w := watching(t, New(client), job)
-	lock, err := Obtain(t.Context(), client, job, time.Minute, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := client.Publish(t.Context(), Channel(job), "taken").Err(); err != nil {
-		t.Fatal(err)
-	}
-	if a := heard(t, w); a.Kind != Taken {
-		t.Errorf("heard %+v before the message that was published by hand", a)
+	heard := s.eavesdrop(Channels(job)...)
+	lock, err := Obtain(t.Context(), s.app, job, time.Minute, nil)
+	s.must(err)
+	s.must(lock.Release(t.Context()))
+	if told := s.told(heard, Channels(job)[0]); len(told) != 0 {
+		t.Errorf("heard %q", told)
 	}
 }
 
@@ -144,7 +130,7 @@ func TestWatchesShareOneConnectionWhileThereAreAny(t *testing.T) {
 		w.Close() // twice is once
 		if left := len(watches) - 1 - i; left == 50 {
 			settle(t, "channels are unsubscribed from", func() bool {
-				return s.redis.PubSubNumSub(t.Context(), Channel(job+"0")).Val()[Channel(job+"0")] == 0
+				return s.redis.PubSubNumSub(t.Context(), watches[0].channel).Val()[watches[0].channel] == 0
 			})
 		}
 	}
@@ -248,6 +234,30 @@ func TestDelaysSpreadAttempts(t *testing.T) {
 				t.Errorf("delay of watch %d with %d listeners is %v, want %v to %v", index, listeners, d, low, high)
 			}
 		}
+	}
+}
+
+// Of many who are told together a few try at once: seldom none, and never a herd.
+func TestAFewTryAtOnce(t *testing.T) {
+	const listeners, rounds = 50, 1000
+	none, atOnce := 0, 0
+	for range rounds {
+		n := 0
+		for range listeners {
+			if delayOf(0, listeners) == 0 {
+				n++
+			}
+		}
+		atOnce += n
+		if n == 0 {
+			none++
+		}
+	}
+	if mean := float64(atOnce) / rounds; mean < 1 || mean > 4 {
+		t.Errorf("%.2f of %d try at once on average", mean, listeners)
+	}
+	if none > rounds/3 {
+		t.Errorf("nobody tried at once in %d of %d rounds", none, rounds)
 	}
 }
 

@@ -66,10 +66,13 @@ func (s *scene) figure(what string, d time.Duration) {
 // listeners is how many connections to one server listen for announcements.
 func (s *scene) listeners(ctx context.Context, server *redis.Client) int64 {
 	GinkgoHelper()
-	channel := redislock.Channel(s.lockKey())
-	n, err := server.PubSubNumSub(ctx, channel).Result()
+	counts, err := server.PubSubNumSub(ctx, redislock.Channels(s.lockKey())...).Result()
 	Expect(err).NotTo(HaveOccurred())
-	return n[channel]
+	sum := int64(0)
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
 }
 
 // overheard waits until as many candidates listen on the server as there are followers.

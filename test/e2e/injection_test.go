@@ -153,8 +153,10 @@ func (a *arena) intrude(ctx context.Context, s step) (heal func()) {
 func (a *arena) forge(ctx context.Context, s step) {
 	lies := []string{"released 1000", "taken", "released", "released -1", "released 99999999999999999999", "", "\x00\xff garbage"}
 	for range 10 * s.dose {
-		for _, lie := range lies {
-			a.must(a.client.Publish(ctx, redislock.Channel(a.lockKey()), lie).Err())
+		for _, channel := range redislock.Channels(a.lockKey()) {
+			for _, lie := range lies {
+				a.must(a.client.Publish(ctx, channel, lie).Err())
+			}
 		}
 	}
 }
