@@ -14,11 +14,9 @@ func (e *Elector) campaign(ctx context.Context, pause time.Duration) *term {
 	if !sleep(ctx, pause) {
 		return nil
 	}
-	v := vigil{e: e}
-	defer v.end()
 	for {
 		t, next := e.tryToObtain(ctx)
-		if t != nil || !v.keep(ctx, next) {
+		if t != nil || !e.vigil.keep(ctx, next) {
 			return t
 		}
 	}

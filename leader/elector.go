@@ -40,7 +40,7 @@ type Elector struct {
 	trouble      trouble // errors since Redis last answered
 	fenceTrouble trouble // errors since a fencing token was last settled
 	denied       bool    // announcements are, and it has been said
-	listened     watch   // the last
+	vigil        vigil
 }
 
 // New returns a candidate that competes once Run is called. The error joins everything that is wrong with cfg and locker, each
@@ -79,6 +79,7 @@ func newElector(l locker, cfg Config, now func() clock.Instant) *Elector {
 	e.cfg.Logger = cfg.Logger.WithValues("name", cfg.Name, "identity", cfg.Identity)
 	e.trouble = trouble{logger: e.cfg.Logger, over: "Redis answers again"}
 	e.fenceTrouble = trouble{logger: e.cfg.Logger, over: "The fencing token is settled again"}
+	e.vigil.e = e
 	e.panics.logger = e.cfg.Logger
 	e.notifier.handler, e.notifier.panics = cfg.Callbacks.OnNewLeader, &e.panics
 	e.cfg.Observer.ElectorCreated(cfg.Name, e)
@@ -114,9 +115,7 @@ func (e *Elector) Run(ctx context.Context) error {
 
 	err := e.campaignAndLead(ctx)
 	e.calls.Wait() // they end by the client's own timeouts at the latest
-	if e.listened != nil {
-		e.listened.Join()
-	}
+	e.vigil.join()
 	if err == nil {
 		err = e.notifier.join(e.cfg.DrainTimeout)
 	}
@@ -126,7 +125,7 @@ func (e *Elector) Run(ctx context.Context) error {
 
 // campaignAndLead is the life of a candidate: candidate, leading, draining, candidate.
 func (e *Elector) campaignAndLead(ctx context.Context) error {
-	var pause time.Duration
+	pause := e.locker.Stagger() // not in the same moment as all others in this process
 	for {
 		t := e.campaign(ctx, pause)
 		if t == nil {

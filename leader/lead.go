@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/redisleader/redisleader/redislock"
@@ -14,10 +15,15 @@ import (
 func (e *Elector) lead(ctx context.Context, t *term) error {
 	e.held.Store(t)
 	go t.work.run(&e.cfg, &e.panics) // joined by drain
-	if err := e.settleFence(ctx, t); err != nil {
+	err := e.settleFence(ctx, t)
+	if err == nil {
+		e.begin(t)
+		runtime.Gosched() // the work comes first: to stop listening takes longer than to begin
+	}
+	e.vigil.end()
+	if err != nil {
 		return err
 	}
-	e.begin(t)
 	if err := e.keep(ctx, t, t.work.returned); err != nil {
 		return err
 	}
@@ -62,22 +68,34 @@ func (e *Elector) keep(ctx context.Context, t *term, done <-chan struct{}) error
 	}
 }
 
-// settleFence gives the term a fencing token above what the protected resource has accepted. A resource that does not answer
-// within a LeaseDuration ends the term, since a candidate that only waits for it must not keep the others from leading.
+// settleFence makes the term's fencing token final.
 func (e *Elector) settleFence(ctx context.Context, t *term) error {
+	if e.cfg.FenceFloor != nil { // otherwise the work need not be waited for
+		if err := e.liftFence(ctx, t); err != nil {
+			return err
+		}
+	}
+	e.seen = max(e.seen, t.fence)
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // too late to begin
+	}
+	return t.check()
+}
+
+// liftFence gives the term a fencing token above what the protected resource has accepted. A resource that does not answer
+// within a LeaseDuration ends the term, since a candidate that only waits for it must not keep the others from leading.
+func (e *Elector) liftFence(ctx context.Context, t *term) error {
 	err := e.askFloor(ctx, t)
 	if err == nil && t.fence <= t.work.floor {
 		err = e.raiseFence(ctx, t)
 	}
-	if err != nil {
-		if errors.Is(err, errFence) {
-			e.fenceTrouble.report("Cannot settle the fencing token", err)
-		}
-		return err
+	switch {
+	case err == nil:
+		e.fenceTrouble.clear()
+	case errors.Is(err, errFence):
+		e.fenceTrouble.report("Cannot settle the fencing token", err)
 	}
-	e.fenceTrouble.clear()
-	e.seen = max(e.seen, t.fence)
-	return t.check()
+	return err
 }
 
 // askFloor waits for what FenceFloor returns.

@@ -13,7 +13,8 @@ import (
 // it hears can make it try earlier, never later, so that lost, false and repeated announcements cost little.
 type vigil struct {
 	e     *Elector
-	watch watch // from the first wait on: who finds the lock free need not listen
+	watch watch // from the first wait to the beginning of the term: who finds the lock free need not listen
+	ended watch // the last that was closed
 }
 
 // keep waits until it is time for an attempt, after next at the latest, or ctx ends. It reports whether ctx is alive.
@@ -21,45 +22,50 @@ func (v *vigil) keep(ctx context.Context, next time.Duration) bool {
 	if v.watch == nil {
 		v.watch = v.e.locker.Watch(v.e.key)
 	}
-	due := time.NewTimer(next)
-	defer due.Stop()
-	hinted := time.NewTimer(next)
-	defer hinted.Stop()
+	due := time.Now().Add(next)
+	timer := time.NewTimer(next)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-due.C:
-			return ctx.Err() == nil
-		case <-hinted.C:
+		case <-timer.C:
 			return ctx.Err() == nil
 		case a := <-v.watch.Announcements():
-			if !v.hear(a, hinted) {
+			wait := v.hear(a, time.Until(due))
+			if wait <= 0 {
 				return ctx.Err() == nil
 			}
+			timer.Reset(wait)
 		}
 	}
 }
 
-// hear takes an announcement and reports whether to go on waiting, with hinted set to when it suggests an attempt.
-func (v *vigil) hear(a redislock.Announcement, hinted *time.Timer) bool {
+// hear takes an announcement and returns how long to wait for the next attempt, which is due by itself after so long.
+func (v *vigil) hear(a redislock.Announcement, due time.Duration) time.Duration {
 	switch a.Kind {
-	case redislock.Taken:
-		hinted.Stop() // somebody was faster
+	case redislock.Released, redislock.Subscribed:
+		return min(a.Delay, due)
 	case redislock.Unavailable:
 		v.e.silent(a.Err)
-	default:
-		hinted.Reset(a.Delay)
-		return a.Delay > 0
+	case redislock.Taken: // an attempt that was suggested before is in vain
 	}
-	return true
+	return due
 }
 
 // end stops listening.
 func (v *vigil) end() {
 	if v.watch != nil {
 		v.watch.Close()
-		v.e.listened = v.watch
+		v.watch, v.ended = nil, v.watch
+	}
+}
+
+// join waits until nothing is left of listening.
+func (v *vigil) join() {
+	v.end()
+	if v.ended != nil {
+		v.ended.Join()
 	}
 }
 
