@@ -96,7 +96,8 @@ func Run(ctx context.Context, locker *redislock.Client, cfg Config) error {
 }
 
 // Run competes, leads and, after each term, competes again until ctx ends. Then it steps down if it leads, and returns nil when
-// all that it started has ended: callbacks, calls to Redis, goroutines. It may be called again afterwards.
+// all that it started has ended: callbacks, calls to Redis, goroutines. It may be called again afterwards. Electors that begin
+// at the same time on one redislock.Client make their first attempts 100 µs apart.
 //
 // It returns ErrAlreadyRunning when called twice at a time, and ErrDrainTimeout when a callback does not return; the program
 // should exit then. Trouble with Redis is logged and retried, never returned. A panic in a callback continues from Run,
