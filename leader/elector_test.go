@@ -607,3 +607,23 @@ func TestNewReportsEveryViolation(t *testing.T) {
 		}
 	}
 }
+
+// Who is told to stop while the lock is being obtained does not begin, even if the answer is that it is obtained.
+func TestStoppedWhileTheLockIsObtainedNeverBegins(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		server.setFault(func(op string) memFault {
+			if op == "obtain" {
+				return memFault{after: 10 * time.Millisecond, deaf: true}
+			}
+			return memFault{}
+		})
+		a := newReplica(t, server, "a", nil).start(t)
+		time.Sleep(5 * time.Millisecond)
+		if err := a.join(); err != nil {
+			t.Error(err)
+		}
+		if events := a.recorded(); len(events) != 0 || a.holds() {
+			t.Errorf("events %q, lock held=%t", events, a.holds())
+		}
+	})
+}

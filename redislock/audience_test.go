@@ -55,6 +55,7 @@ func TestReleaseIsToldToAFewOfMany(t *testing.T) {
 		{[]int{0, 2, 0, 1}, []int{3}},
 		{[]int{1, 1, 1, 1}, []int{4}},
 		{[]int{3, 3, 3, 3}, []int{6}},
+		{[]int{4, 4, 4, 4}, []int{4}},
 		{[]int{9, 0, 0, 0}, []int{9}},
 		{[]int{5, 5, 5, 5}, []int{5}},
 		{[]int{0, 3, 0, 6}, []int{6, 9}},
@@ -181,5 +182,71 @@ func TestWatchesOfOneClientAreACrowd(t *testing.T) {
 	other.Close()
 	if client.hub.crowded(one.channel) {
 		t.Error("a crowd without a watch")
+	}
+}
+
+// A user without channels may count who listens and not publish. Neither what was obtained nor the release depends on it.
+func TestCountingMayBePermittedAndPublishingDenied(t *testing.T) {
+	s := ownScene(t)
+	s.must(s.redis.Do(t.Context(), "ACL", "SETUSER", "quiet", "on", ">secret", "resetchannels", "~*", "+@all").Err())
+	options := s.server.Options()
+	options.Username, options.Password = "quiet", "secret"
+	app := redis.NewClient(options)
+	defer func() { _ = app.Close() }()
+	client := New(app)
+	client.hub.crowds = map[string]bool{channel(job, client.hub.channel): true} // as if it had been told with others
+	heard := s.eavesdrop(Channels(job)...)
+	lock, err := client.Obtain(t.Context(), job, long, &Options{Announce: true})
+	s.must(err)
+	s.must(lock.Release(t.Context()))
+	s.wantGone(job)
+	if told := s.told(heard, Channels(job)[0]); len(told) != 0 {
+		t.Errorf("heard %q", told)
+	}
+}
+
+func TestClientsAreSpreadOverTheChannels(t *testing.T) {
+	var clients [channels]int
+	for range 1000 {
+		clients[New(nil).hub.channel]++
+	}
+	for i, n := range clients {
+		if n < 150 {
+			t.Errorf("%d of 1000 clients listen on channel %d", n, i)
+		}
+	}
+}
+
+// Only the last release counts for whether there is a crowd.
+func TestCrowdLastsUntilTheNextRelease(t *testing.T) {
+	s := ownScene(t)
+	client := New(s.app)
+	w := watching(t, client, job)
+	for payload, want := range map[string]bool{"released 2": true, "released 1": false, "released": false} {
+		client.hub.mu.Lock()
+		client.hub.crowds[w.channel] = !want
+		client.hub.mu.Unlock()
+		s.must(s.redis.Publish(t.Context(), w.channel, payload).Err())
+		expect(t, w, Released)
+		if client.hub.crowded(w.channel) != want {
+			t.Errorf("after %q: crowded = %t", payload, !want)
+		}
+	}
+}
+
+// To re-obtain is not to take.
+func TestReobtainIsNotAnnounced(t *testing.T) {
+	s := ownScene(t)
+	client := New(s.app)
+	w := watching(t, client, job)
+	heard := s.eavesdrop(w.channel)
+	s.handOver(s.app, job)
+	expect(t, w, Released)
+	lock, err := client.Obtain(t.Context(), job, long, &Options{Announce: true})
+	s.must(err)
+	_, err = client.Obtain(t.Context(), job, long, &Options{Announce: true, Token: lock.Token()})
+	s.must(err)
+	if told := s.told(heard, w.channel); len(told) != 2 {
+		t.Errorf("heard %q, want a release and one taker", told)
 	}
 }

@@ -18,7 +18,7 @@
 // Use a client with ContextTimeoutEnabled, or a context's deadline does not interrupt a read that hangs; go-redis
 // otherwise waits for its ReadTimeout. Locks need Redis 6 or later and the commands evalsha, eval, type, hget, hmget, hset,
 // pexpire, pttl and del; a FenceKey needs get and set, FenceClock needs time. Announcements are a help that may be denied:
-// publish, pubsub|numsub and subscribe, with the channel of the lock.
+// publish, pubsub|numsub and subscribe, with the channels of the lock (see Channels).
 //
 // The package logs nothing. It keeps a connection, and goroutines to serve it, only while a lock is being watched. Who needs a lock held over time, with renewal and
 // callbacks, wants package leader.

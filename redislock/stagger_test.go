@@ -44,3 +44,18 @@ func TestSubscribedSuggestsAttemptsOneAfterTheOther(t *testing.T) {
 		t.Errorf("the longest delay of %d is %v", watches, longest)
 	}
 }
+
+// Who joins those that listen already looks in a moment of its own.
+func TestWatchOfAChannelThatIsHeardIsStaggered(t *testing.T) {
+	s := ownScene(t)
+	client := New(s.app)
+	watching(t, client, job)
+	for range 10_000 {
+		client.Stagger() // a second of moments
+	}
+	w := client.Watch(job)
+	defer w.Close()
+	if a := expect(t, w, Subscribed); a.Delay == 0 {
+		t.Error("it is to try at once")
+	}
+}

@@ -11,8 +11,9 @@ import (
 const channels = 4
 
 // Channels are the channels on which a lock obtained with Options.Announce is announced: "<key>:announce:0" to
-// "<key>:announce:3". Each Client listens on one of them, so that a release can be told to a few of many; it is always told
-// to at least four, or all. They share the lock's hash tag, if the key has one.
+// "<key>:announce:3". Each Client listens on one of them, so that a release can be told to a few of many: to four at least, or
+// all, of those that the lock's server knows to listen. In a Cluster a Client that watches locks of several slots may do so by
+// way of another server; it is told only if none is known. They share the lock's hash tag, if the key has one.
 func Channels(key string) []string {
 	all := make([]string, channels)
 	for i := range all {
