@@ -32,7 +32,11 @@ func (v *vigil) keep(ctx context.Context, next time.Duration) bool {
 		case <-timer.C:
 			return ctx.Err() == nil
 		case a := <-v.watch.Announcements():
-			wait := v.hear(a, time.Until(due))
+			if a.Kind == redislock.Unavailable {
+				v.e.silent(a.Err)
+				continue // an attempt that was suggested before stands
+			}
+			wait := suggested(a, time.Until(due))
 			if wait <= 0 {
 				return ctx.Err() == nil
 			}
@@ -41,16 +45,14 @@ func (v *vigil) keep(ctx context.Context, next time.Duration) bool {
 	}
 }
 
-// hear takes an announcement and returns how long to wait for the next attempt, which is due by itself after so long.
-func (v *vigil) hear(a redislock.Announcement, due time.Duration) time.Duration {
+// suggested is after how long an announcement suggests an attempt, which is due by itself after so long.
+func suggested(a redislock.Announcement, due time.Duration) time.Duration {
 	switch a.Kind {
 	case redislock.Released, redislock.Subscribed:
 		return min(a.Delay, due)
-	case redislock.Unavailable:
-		v.e.silent(a.Err)
-	case redislock.Taken: // an attempt that was suggested before is in vain
+	default: // taken: one that was suggested before is in vain
+		return due
 	}
-	return due
 }
 
 // end stops listening.

@@ -106,6 +106,20 @@ func TestWhoHearsThatTheLockIsTakenDoesNotTry(t *testing.T) {
 	})
 }
 
+// The release was heard: that no further announcements arrive does not make the lock any less free.
+func TestLostConnectionLeavesASuggestedAttempt(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		server.mute = true
+		a, b := pair(t, server)
+		a.join()
+		server.announceTo(redislock.Announcement{Kind: redislock.Released, Delay: 5 * time.Millisecond})
+		synctest.Wait()
+		server.announceTo(redislock.Announcement{Kind: redislock.Unavailable})
+		await(t, 6*time.Millisecond, "b leads", b.IsLeader)
+		b.join()
+	})
+}
+
 func TestOnlyThoseWhoWaitListen(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a, b := pair(t, server)
