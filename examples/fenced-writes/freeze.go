@@ -2,32 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
-const (
-	freezeAttempts = 3                     // to have a late write; one is enough, unless the machine is very busy
-	settleTime     = 30 * time.Millisecond // for a write that was under way when its sender was frozen
-)
+// settleTime is for a write that was under way when its sender was frozen.
+const settleTime = 30 * time.Millisecond
 
 // freeze: the old leader looks at its lease, is frozen, and writes when it wakes up, long after another one has taken over.
 func (d *demo) freeze(ctx context.Context) error {
-	if !show.CanFreeze {
-		d.timeline.Now(show.Demo, "left out: this system has no signal that freezes a process")
-		return nil
-	}
-	for range freezeAttempts {
-		late, err := d.freezeOnce(ctx)
-		if err != nil || late {
-			return err
-		}
-		d.timeline.Now(show.Demo, "its write was not late; once more")
-	}
-	return errors.New("no write came late")
+	return d.timeline.Freeze(func() (bool, error) { return d.freezeOnce(ctx) })
 }
 
 func (d *demo) freezeOnce(ctx context.Context) (late bool, err error) {

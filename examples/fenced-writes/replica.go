@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/redisleader/redisleader/examples/internal/show"
 	"github.com/redisleader/redisleader/leader"
@@ -32,7 +32,7 @@ func replicaMain(args []string) int {
 		return exitUsage
 	}
 	logger := newLogger()
-	redis.SetLogger(silence{})
+	logging.Disable()
 	if err := runReplica(cfg, logger); err != nil {
 		logger.Error("Replica failed", "error", err)
 		return exitFailed

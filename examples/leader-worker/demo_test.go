@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redisleader/redisleader/examples/internal/show"
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
@@ -195,7 +196,7 @@ func TestDemoIsInterrupted(t *testing.T) {
 	if err := syscall.Kill(-p.cmd.Process.Pid, syscall.SIGINT); err != nil { // to the whole group, as a terminal does
 		t.Fatal(err)
 	}
-	if status := p.exit(t); status != exitInterrupted {
+	if status := p.exit(t); status != show.ExitInterrupted {
 		t.Errorf("exit status %d", status)
 	}
 	if strings.Contains(p.text(), "FAIL") || !strings.Contains(p.text(), "interrupted") {

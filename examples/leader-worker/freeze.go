@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,25 +9,13 @@ import (
 )
 
 const (
-	freezeAttempts = 3                      // to have a late write; one is enough, unless the machine is very busy
-	settleTime     = 50 * time.Millisecond  // for a write that was under way when its sender was frozen
-	frozenLonger   = 500 * time.Millisecond // than until another one leads
+	settleTime   = 50 * time.Millisecond  // for a write that was under way when its sender was frozen
+	frozenLonger = 500 * time.Millisecond // than until another one leads
 )
 
 // freeze: the old leader looks at its lease, is frozen, and writes when it wakes up, long after another one has taken over.
 func (d *demo) freeze(ctx context.Context) error {
-	if !show.CanFreeze {
-		d.timeline.Now(show.Demo, "left out: this system has no signal that freezes a process")
-		return nil
-	}
-	for range freezeAttempts {
-		late, err := d.freezeOnce(ctx)
-		if err != nil || late {
-			return err
-		}
-		d.timeline.Now(show.Demo, "its write was not late; once more")
-	}
-	return errors.New("no write came late")
+	return d.timeline.Freeze(func() (bool, error) { return d.freezeOnce(ctx) })
 }
 
 func (d *demo) freezeOnce(ctx context.Context) (late bool, err error) {

@@ -33,10 +33,9 @@ import (
 
 // Exit statuses.
 const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130 // what a shell reports for a program that Ctrl-C has ended
+	exitOK     = show.ExitOK
+	exitFailed = show.ExitFailed
+	exitUsage  = 2
 )
 
 func main() {
@@ -65,16 +64,7 @@ func demoMain(args []string) int {
 	} else {
 		err = runDemo(ctx, opts)
 	}
-	switch {
-	case err == nil:
-		return exitOK
-	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "leader-worker: interrupted; all that it had started has been stopped")
-		return exitInterrupted
-	default:
-		fmt.Fprintln(os.Stderr, "leader-worker:", err)
-		return exitFailed
-	}
+	return show.Status(ctx, "leader-worker", err)
 }
 
 // demoOptions are the flags of the demo.

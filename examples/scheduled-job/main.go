@@ -13,7 +13,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,17 +22,16 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
 // Exit statuses.
 const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130 // what a shell reports for a program that Ctrl-C has ended
+	exitOK     = show.ExitOK
+	exitFailed = show.ExitFailed
+	exitUsage  = 2
 )
 
 func main() {
@@ -45,7 +43,7 @@ func run(args []string) int {
 	if slices.Contains(args, "-replica") {
 		return replicaMain(args)
 	}
-	redis.SetLogger(silence{}) // what matters comes back as an error
+	logging.Disable() // what matters comes back as an error
 	opts, err := parseDemo(args, os.Stderr)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -55,21 +53,7 @@ func run(args []string) int {
 	}
 	ctx, stop := show.UntilSignal()
 	defer stop()
-	return status(ctx, runDemo(ctx, opts))
-}
-
-// status is the exit status for how the demo ended.
-func status(ctx context.Context, err error) int {
-	switch {
-	case err == nil:
-		return exitOK
-	case ctx.Err() != nil:
-		fmt.Fprintln(os.Stderr, "scheduled-job: interrupted; all that it had started has been stopped")
-		return exitInterrupted
-	default:
-		fmt.Fprintln(os.Stderr, "scheduled-job:", err)
-		return exitFailed
-	}
+	return show.Status(ctx, "scheduled-job", runDemo(ctx, opts))
 }
 
 // demoOptions are the flags of the demo.
@@ -104,12 +88,6 @@ func parseDemo(args []string, errOut io.Writer) (demoOptions, error) {
 	}
 	return opts, err
 }
-
-// silence has the Redis client log nothing.
-type silence struct{}
-
-// Printf is what redis.SetLogger wants.
-func (silence) Printf(context.Context, string, ...any) {}
 
 // newLogger is the structured log of a replica, which the demo reads.
 func newLogger() *slog.Logger { return slog.New(slog.NewJSONHandler(os.Stderr, nil)) }
