@@ -13,7 +13,8 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// clientGoContender is client-go's elector in each replica. Its requests are function calls: no network, no encoding.
+// clientGoContender is client-go's elector in each replica. Its requests are function
+// calls: no network, no encoding.
 func clientGoContender() contender {
 	return contender{
 		name:     "client-go, fake clientset",

@@ -11,14 +11,15 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// cluster is an API server in memory: client-go's fake clientset, the simple one, which costs client-go least.
+// cluster is an API server in memory: client-go's fake clientset, the simple one, which
+// costs client-go least.
 type cluster struct {
 	clients  *fake.Clientset
 	requests atomic.Int64
 }
 
-// newCluster returns an empty cluster. The fake alone would accept an update of an old version, and so elect two leaders; this
-// one refuses it, as an API server does.
+// newCluster returns an empty cluster. The fake alone would accept an update of an old
+// version, and so elect two leaders; this one refuses it, as an API server does.
 func newCluster() *cluster {
 	c := &cluster{clients: fake.NewSimpleClientset()}
 	c.clients.PrependReactor("update", "leases", c.update)

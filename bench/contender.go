@@ -8,7 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// contender is something that takes part in contests for one name: a lock that can be waited for, or an elector.
+// contender is something that takes part in contests for one name: a lock that can be
+// waited for, or an elector.
 type contender struct {
 	name   string
 	enlist func(a *arena, id string) (replica, error)
@@ -16,22 +17,24 @@ type contender struct {
 	// key is the Redis key that is competed for. nil: nothing in Redis.
 	key func(name string) string
 
-	// sends are the commands that its clients send. Commands that only its scripts call are not among them. nil: its
-	// requests go to the arena's cluster.
+	// sends are the commands that its clients send. Commands that only its scripts call
+	// are not among them. nil: its requests go to the arena's cluster.
 	sends []string
 
 	releases int64 // requests that leaving takes
 	renews   bool  // a holder extends its lease without being told to
 }
 
-// replica is one of several that compete for a name, as if each were a process of its own: with its own client.
+// replica is one of several that compete for a name, as if each were a process of its
+// own: with its own client.
 type replica interface {
-	// compete waits until the replica holds the lock, and returns the instant at which it knew. The replica then holds it until
-	// leave or crash is called, or ctx ends. The error says that ctx ended first, or what failed.
+	// compete waits until the replica holds the lock, and returns the instant at which
+	// it knew. The replica then holds it until leave or crash is called, or ctx ends.
+	// The error says that ctx ended first, or what failed.
 	compete(ctx context.Context) (time.Time, error)
 
-	// leave gives the lock up in good order and returns the instant at which it began to: when the work, if any, had ended
-	// and the release was about to be sent.
+	// leave gives the lock up in good order and returns the instant at which it began
+	// to: when the work, if any, had ended and the release was about to be sent.
 	leave(ctx context.Context) (time.Time, error)
 
 	// crash cuts the replica off from its server, for good.
@@ -50,7 +53,8 @@ type arena struct {
 	meter   *meter // counts the commands of those enlisted from now on; nil: none
 }
 
-// client is a client with the options that all users of go-redis here have, and the line it uses.
+// client is a client with the options that all users of go-redis here have, and the
+// line it uses.
 func (a *arena) client() (*redis.Client, *line) {
 	l := &line{meter: a.meter}
 	opts := clientOptions(a.addr)
@@ -58,8 +62,8 @@ func (a *arena) client() (*redis.Client, *line) {
 	return redis.NewClient(opts), l
 }
 
-// clientOptions are the same for all users of go-redis. Contexts bound calls; the pool is small and does not depend on the
-// machine; all else has its default.
+// clientOptions are the same for all users of go-redis. Contexts bound calls; the pool
+// is small and does not depend on the machine; all else has its default.
 func clientOptions(addr string) *redis.Options {
 	return &redis.Options{Addr: addr, PoolSize: 20, ContextTimeoutEnabled: true}
 }
@@ -69,7 +73,8 @@ func contenders() []contender {
 	return []contender{electorContender(), rueidisContender(), bsmContender(), redsyncContender(), clientGoContender()}
 }
 
-// shuffled returns them in a random order, so that none is always the one after the same other.
+// shuffled returns them in a random order, so that none is always the one after the
+// same other.
 func shuffled[T any](values []T) []T {
 	out := make([]T, 0, len(values))
 	for _, i := range rand.Perm(len(values)) {

@@ -28,7 +28,8 @@ type arrival struct {
 
 var errNobody = errors.New("nobody obtained the lock")
 
-// patience is how long a contest waits for an arrival that should come, beyond what its timings explain.
+// patience is how long a contest waits for an arrival that should come, beyond what its
+// timings explain.
 const patience = 5 * time.Second
 
 // newContest enlists the replicas and lets the first of them obtain the lock.
@@ -65,7 +66,8 @@ func (ct *contest) enter(i int) {
 	})
 }
 
-// enterAll lets all others compete, spread over a retry period, so that those that poll do not poll together.
+// enterAll lets all others compete, spread over a retry period, so that those that poll
+// do not poll together.
 func (ct *contest) enterAll() error {
 	step := ct.arena.timings.retry / time.Duration(len(ct.replicas))
 	for i := 1; i < len(ct.replicas); i++ {

@@ -18,7 +18,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// crowd is many electors in one process that share what can be shared. Two compete for each name, so that half of them lead.
+// crowd is many electors in one process that share what can be shared. Two compete for
+// each name, so that half of them lead.
 type crowd struct {
 	build builder
 	close func()
@@ -30,7 +31,8 @@ type crowd struct {
 	cancel   context.CancelFunc
 }
 
-// builder makes one elector, which competes and leads while run runs, until its ctx ends. Its work is to call lead.
+// builder makes one elector, which competes and leads while run runs, until its ctx
+// ends. Its work is to call lead.
 type builder func(name, id string, lead func(context.Context)) (run func(context.Context) error, err error)
 
 // lead is the work of each elector.
@@ -41,7 +43,8 @@ func (c *crowd) lead(ctx context.Context) {
 	c.leading.Add(-1)
 }
 
-// start starts so many electors, as fast as it can. Their goroutines have nothing on their stacks but what they need.
+// start starts so many electors, as fast as it can. Their goroutines have nothing on
+// their stacks but what they need.
 func (c *crowd) start(ctx context.Context, prefix string, electors int) error {
 	ctx, c.cancel = context.WithCancel(ctx)
 	c.failures = make(chan error, electors)
@@ -103,7 +106,8 @@ func electorCrowd(addr string, t timings) (*crowd, error) {
 	return &crowd{build: build, close: func() { _ = client.Close() }}, nil
 }
 
-// rueidisCrowd is locks of one locker, each with the goroutine that waits for it and then works.
+// rueidisCrowd is locks of one locker, each with the goroutine that waits for it and
+// then works.
 func rueidisCrowd(addr string, t timings) (*crowd, error) {
 	locker, err := newRueidisLocker(addr, t.lease, &line{})
 	if err != nil {
@@ -151,8 +155,9 @@ type footprint struct {
 	goroutines  float64
 }
 
-// takeStock looks at the process after some collections, of which a process that goes on for long has as many: each halves
-// stacks that are mostly empty, and the second frees what sync.Pools held.
+// takeStock looks at the process after some collections, of which a process that goes
+// on for long has as many: each halves stacks that are mostly empty, and the second
+// frees what sync.Pools held.
 func takeStock() footprint {
 	for range 4 {
 		runtime.GC()

@@ -56,7 +56,8 @@ type runner struct {
 	err     error // the first; a runner that failed is not measured any further
 }
 
-// openRunner opens a cycler and lets each of its workers run a little, so that connections and scripts are there.
+// openRunner opens a cycler and lets each of its workers run a little, so that
+// connections and scripts are there.
 func openRunner(ctx context.Context, addr string, c cycler, workers int) *runner {
 	r := &runner{cycler: c, close: func() {}, workers: workers}
 	for w := range workers {

@@ -10,7 +10,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// openOurs obtains and releases with package redislock. opt says for each key with what options.
+// openOurs obtains and releases with package redislock. opt says for each key with what
+// options.
 func openOurs(opt func(key string) *redislock.Options) func(addr string) (cycle, func(), error) {
 	return func(addr string) (cycle, func(), error) {
 		client := redis.NewClient(clientOptions(addr))
@@ -33,7 +34,8 @@ func withFenceClock(key string) *redislock.Options {
 	return &redislock.Options{FenceKey: key + ":fence", FenceClock: true}
 }
 
-// electorContender is an elector of package leader in each replica, with what it has by default.
+// electorContender is an elector of package leader in each replica, with what it has by
+// default.
 func electorContender() contender {
 	return contender{
 		name:     "redisleader, leader.Elector",

@@ -27,7 +27,8 @@ func takeFootprint(ctx context.Context, b *bench) (section, error) {
 	return section{title: footprintTitle, text: text, tables: []captioned{{table: t}}}, ctx.Err()
 }
 
-// crowds is what the electors of one contender need, one value for each round; memory in KiB.
+// crowds is what the electors of one contender need, one value for each round; memory
+// in KiB.
 type crowds struct {
 	name                              string
 	open                              func(addr string, t timings) (*crowd, error)

@@ -10,7 +10,8 @@ import (
 // missing is what a cell says that has no value.
 const missing = "–"
 
-// number prints a value with three significant digits, or with none behind the point if it is large.
+// number prints a value with three significant digits, or with none behind the point if
+// it is large.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v) || math.IsInf(v, 0):

@@ -47,7 +47,8 @@ func waiters(n int) string {
 	return fmt.Sprintf("%d waiters", n)
 }
 
-// handovers is what one contender showed: the samples of each round, in nanoseconds, and the requests of each sample.
+// handovers is what one contender showed: the samples of each round, in nanoseconds,
+// and the requests of each sample.
 type handovers struct {
 	contender
 	rounds   [][]float64
@@ -85,7 +86,8 @@ func handoverTable(results []*handovers) table {
 	return t
 }
 
-// handovers measures all contenders, the floor first among the results, interleaved round by round.
+// handovers measures all contenders, the floor first among the results, interleaved
+// round by round.
 func (b *bench) handovers(ctx context.Context, width int) []*handovers {
 	var results []*handovers
 	for _, c := range append([]contender{floorContender()}, contenders()...) {
@@ -136,8 +138,9 @@ func (b *bench) handoverRound(ctx context.Context, h *handovers, width int) erro
 	return nil
 }
 
-// settle is how long to wait between two hand-overs, at random: if there is but one waiter, over a retry period, so that a poller
-// is met at any point of it; several are at different points anyway.
+// settle is how long to wait between two hand-overs, at random: if there is but one
+// waiter, over a retry period, so that a poller is met at any point of it; several are
+// at different points anyway.
 func settle(t timings, width int) time.Duration {
 	const least = 20 * time.Millisecond
 	if width == 1 {
@@ -146,7 +149,8 @@ func settle(t timings, width int) time.Duration {
 	return least + rand.N(3*least)
 }
 
-// handOver lets the holder leave and says who came next, how long that took and how many requests it cost.
+// handOver lets the holder leave and says who came next, how long that took and how
+// many requests it cost.
 func (b *bench) handOver(ctx context.Context, ct *contest, c contender, holder int) (next int, took time.Duration, requests int64, err error) {
 	before, err := b.requests(ctx, ct.arena, c)
 	if err != nil {

@@ -31,14 +31,16 @@ func takeIdle(ctx context.Context, b *bench) (section, error) {
 	return section{title: idleTitle, text: fmt.Sprintf(idleText, b.plan.idleFor, b.plan.waiting), tables: []captioned{{table: t}}}, ctx.Err()
 }
 
-// idlers is what one contender showed: commands per second of one leader and of one follower.
+// idlers is what one contender showed: commands per second of one leader and of one
+// follower.
 type idlers struct {
 	contender
 	leader, follower float64
 	err              error
 }
 
-// idlers watches all contenders at a time: what is counted does not depend on how busy the machine is.
+// idlers watches all contenders at a time: what is counted does not depend on how busy
+// the machine is.
 func (b *bench) idlers(ctx context.Context) []*idlers {
 	var results []*idlers
 	var group sync.WaitGroup

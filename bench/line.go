@@ -9,7 +9,8 @@ import (
 
 var errCut = errors.New("the line is cut")
 
-// line is the way of one client to its server. It can be cut, which looks to both like the end of the other.
+// line is the way of one client to its server. It can be cut, which looks to both like
+// the end of the other.
 type line struct {
 	meter *meter // counts the commands that are sent; nil: none, and nothing stands between the client and its socket
 

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// describeMachine says where the results come from, without anything that identifies a host.
+// describeMachine says where the results come from, without anything that identifies a
+// host.
 func describeMachine(ctx context.Context, s *server) string {
 	redis := "unknown version"
 	if info, err := s.info(ctx, "server"); err == nil {

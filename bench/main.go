@@ -1,6 +1,7 @@
-// Command bench measures redisleader side by side with what else there is: raw go-redis as the floor, the locks
-// bsm/redislock, redsync and rueidislock, and client-go's elector on its fake clientset. It starts the Redis servers it
-// needs, prints Markdown, and can write plots and docs/performance.md.
+// Command bench measures redisleader side by side with what else there is: raw go-redis
+// as the floor, the locks bsm/redislock, redsync and rueidislock, and client-go's
+// elector on its fake clientset. It starts the Redis servers it needs, prints Markdown,
+// and can write plots and docs/performance.md.
 package main
 
 import (
@@ -47,7 +48,8 @@ func run(ctx context.Context, args []string) error {
 	return write(r, opts)
 }
 
-// measureAll takes the measures that the options name, in order. One that fails is reported as such among the results.
+// measureAll takes the measures that the options name, in order. One that fails is
+// reported as such among the results.
 func measureAll(ctx context.Context, opts options) (report, error) {
 	server, err := startServer()
 	if err != nil {

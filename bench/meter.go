@@ -7,7 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// meter counts commands on their way to the server: what scripts call there is not among them.
+// meter counts commands on their way to the server: what scripts call there is not
+// among them.
 type meter struct{ commands atomic.Int64 }
 
 // meteredConn counts the commands that are written to it.
@@ -22,7 +23,8 @@ func (c *meteredConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// requestCounter counts the commands in a stream of requests: arrays of bulk strings, however they are cut into pieces.
+// requestCounter counts the commands in a stream of requests: arrays of bulk strings,
+// however they are cut into pieces.
 type requestCounter struct {
 	header  []byte // of a line that is not complete
 	payload int    // bytes of a bulk string still to come, the line end included

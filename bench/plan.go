@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// timings are those of an election, with the names of client-go. Locks use lease as their ttl.
+// timings are those of an election, with the names of client-go. Locks use lease as
+// their ttl.
 type timings struct {
 	lease    time.Duration
 	deadline time.Duration
@@ -19,7 +20,8 @@ func (t timings) String() string {
 // kubernetes are the defaults of Kubernetes components, and of package leader.
 var kubernetes = timings{15 * time.Second, 10 * time.Second, 2 * time.Second}
 
-// scaled are timings in the same proportion with another lease. client-go counts leases in whole seconds.
+// scaled are timings in the same proportion with another lease. client-go counts leases
+// in whole seconds.
 func scaled(lease time.Duration) timings {
 	return timings{lease, lease * 2 / 3, lease * 2 / 15}
 }

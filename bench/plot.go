@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// plot is a chart of horizontal bars in groups. Each bar may carry a dot for a second, larger value.
+// plot is a chart of horizontal bars in groups. Each bar may carry a dot for a second,
+// larger value.
 type plot struct {
 	file   string
 	title  string

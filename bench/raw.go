@@ -26,8 +26,8 @@ func rawToken() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// openRaw obtains with SET NX PX and releases with a script that compares and deletes. Its token is the same each time, which no
-// lock can afford.
+// openRaw obtains with SET NX PX and releases with a script that compares and deletes.
+// Its token is the same each time, which no lock can afford.
 func openRaw(addr string) (cycle, func(), error) {
 	client := redis.NewClient(clientOptions(addr))
 	var token any = rawToken()
@@ -48,8 +48,9 @@ func unless(ok bool, text string) error {
 	return errors.New(text)
 }
 
-// floorContender is publish-then-obtain: the holder's script deletes and publishes, and a subscriber that hears of it tries at
-// once. A hand-over over Redis cannot be much faster. It neither renews nor survives a lost message.
+// floorContender is publish-then-obtain: the holder's script deletes and publishes, and
+// a subscriber that hears of it tries at once. A hand-over over Redis cannot be much
+// faster. It neither renews nor survives a lost message.
 func floorContender() contender {
 	return contender{
 		name:     "raw go-redis, publish then SET NX",

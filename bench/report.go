@@ -82,7 +82,8 @@ func (r report) writePlots(dir string) error {
 	return nil
 }
 
-// writeInto replaces what stands between the markers of a Markdown file. If plots names a directory, the plots in it are shown.
+// writeInto replaces what stands between the markers of a Markdown file. If plots names
+// a directory, the plots in it are shown.
 func (r report) writeInto(file, plots string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"github.com/redis/rueidis/rueidislock"
 )
 
-// newRueidisLocker is a locker for one Redis server: one key for each lock rather than the default of three, and no
-// notifications of its own changes, both of which spare it work. With the timings of an election it extends its locks as
-// often as package leader does.
+// newRueidisLocker is a locker for one Redis server: one key for each lock rather than
+// the default of three, and no notifications of its own changes, both of which spare it
+// work. With the timings of an election it extends its locks as often as package leader
+// does.
 func newRueidisLocker(addr string, lease time.Duration, l *line) (rueidislock.Locker, error) {
 	dial := func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
 		return l.dial(ctx, "tcp", addr)

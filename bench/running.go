@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// running is an elector that runs on a goroutine of its own, from compete until it is stopped or ctx ends.
+// running is an elector that runs on a goroutine of its own, from compete until it is
+// stopped or ctx ends.
 type running struct {
 	began  chan time.Time // when the work started; room for one
 	cancel context.CancelFunc

@@ -80,7 +80,8 @@ func (s *server) calls(ctx context.Context, commands []string) (int64, error) {
 	return sum, nil
 }
 
-// parseCalls reads the value of a line of commandstats, such as calls=3,usec=12; a command that was never called has none.
+// parseCalls reads the value of a line of commandstats, such as calls=3,usec=12; a
+// command that was never called has none.
 func parseCalls(stat string) int64 {
 	calls, _, _ := strings.Cut(strings.TrimPrefix(stat, "calls="), ",")
 	n, _ := strconv.ParseInt(calls, 10, 64)
@@ -106,7 +107,8 @@ func (s *server) fill(ctx context.Context, keys int) error {
 	return s.admin.Eval(ctx, script, nil, keys).Err()
 }
 
-// host stands in for a test, so that a program can use the servers that tests use. It has what redistest calls of a test.
+// host stands in for a test, so that a program can use the servers that tests use. It
+// has what redistest calls of a test.
 type host struct {
 	testing.TB // nil
 	dir        string

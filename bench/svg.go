@@ -19,7 +19,8 @@ const (
 	svgPlotted = svgWidth - svgLabels - svgValues
 )
 
-// svgStyle reads well on white and on black: the colours are of middle lightness, and the text follows what the reader prefers.
+// svgStyle reads well on white and on black: the colours are of middle lightness, and
+// the text follows what the reader prefers.
 const svgStyle = `text{font:12px system-ui,sans-serif;fill:#444}.title{font-size:14px;font-weight:600}.group{font-weight:600}` +
 	`.grid{stroke:#888;stroke-opacity:.3}.bar{fill:#7d8ca3}.ours{fill:#d8583a}.far{fill:none;stroke:#888;stroke-width:1.5}.dot{fill:#888}` +
 	`@media(prefers-color-scheme:dark){text{fill:#ccc}}`

@@ -1,3 +1,3 @@
-// Package deploytest has the tests of examples/leader-worker/deploy.yaml: that Kubernetes would understand it, and that it says
-// what the program understands.
+// Package deploytest has the tests of examples/leader-worker/deploy.yaml: that
+// Kubernetes would understand it, and that it says what the program understands.
 package deploytest

@@ -32,7 +32,8 @@ func (m manifest) pod() corev1.PodSpec { return m.deployment.Spec.Template.Spec 
 // container is its only one.
 func (m manifest) container() corev1.Container { return m.pod().Containers[0] }
 
-// readManifest decodes the file. It fails the test if there is anything that the types do not have.
+// readManifest decodes the file. It fails the test if there is anything that the types
+// do not have.
 func readManifest(t *testing.T) (m manifest) {
 	t.Helper()
 	documents := bytes.Split(readFile(t, manifestFile), []byte("\n---\n"))
@@ -51,8 +52,8 @@ func readManifest(t *testing.T) (m manifest) {
 	return m
 }
 
-// decode is as strict as an API server that is asked for strict validation: unknown and repeated fields are errors, and a
-// field that is spelt with another case is unknown.
+// decode is as strict as an API server that is asked for strict validation: unknown and
+// repeated fields are errors, and a field that is spelt with another case is unknown.
 func decode(document []byte, into any) error {
 	text, err := yaml.YAMLToJSONStrict(document)
 	if err != nil {

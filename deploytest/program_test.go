@@ -96,7 +96,8 @@ func (p program) value(t *testing.T, args []string, name string) string {
 	return match[1]
 }
 
-// drainTimeout is how long a replica may take to stop: leader.Config's default for its lease.
+// drainTimeout is how long a replica may take to stop: leader.Config's default for its
+// lease.
 func (p program) drainTimeout(t *testing.T, args []string) time.Duration {
 	t.Helper()
 	if strings.Contains(p.sources, "DrainTimeout:") {

@@ -12,7 +12,8 @@ import (
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
-// documentedUser returns the name and the rules of the user that the README tells operators to create.
+// documentedUser returns the name and the rules of the user that the README tells
+// operators to create.
 func documentedUser(t *testing.T) (name string, rules []string) {
 	t.Helper()
 	name, rules, err := redistest.DocumentedUser()
@@ -33,7 +34,8 @@ func (s *scene) restrict(name string, rules []string) func(*redis.Options) {
 	return func(o *redis.Options) { o.Username, o.Password = name, "secret" }
 }
 
-// handOver has two candidates with these options elect, hand over, lose and end, and returns how long the hand-over took.
+// handOver has two candidates with these options elect, hand over, lose and end, and
+// returns how long the hand-over took.
 func (s *scene) handOver(options ...func(*redis.Options)) time.Duration {
 	s.Helper()
 	slow := func(cfg *Config, _ *replica) { cfg.LeaseDuration = 10 * time.Second } // RetryPeriod 1.3 s
@@ -67,7 +69,8 @@ func TestDocumentedUserCanElect(t *testing.T) {
 	}
 }
 
-// Without channels, or the commands for them, elections work and say once what is missing.
+// Without channels, or the commands for them, elections work and say once what is
+// missing.
 func TestUserWithoutAnnouncementsCanElect(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -89,7 +92,8 @@ func TestUserWithoutAnnouncementsCanElect(t *testing.T) {
 	}
 }
 
-// Each command that an election cannot do without is named when it is missing, by whoever needs it.
+// Each command that an election cannot do without is named when it is missing, by
+// whoever needs it.
 func TestMissingPermissionIsNamed(t *testing.T) {
 	t.Parallel()
 	name, rules := documentedUser(t)

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Attempts to renew overlap when a client does not heed its context. Each answer counts from when its own attempt was sent.
+// Attempts to renew overlap when a client does not heed its context. Each answer counts
+// from when its own attempt was sent.
 
 func TestNewTermCountsFromTheSend(t *testing.T) {
 	const slow = 150 * time.Millisecond // less than an attempt to obtain may take
@@ -23,8 +24,9 @@ func TestNewTermCountsFromTheSend(t *testing.T) {
 	})
 }
 
-// overlapping has the answer to the first attempt to renew come after so long, when the second has long been sent, which is
-// answered as second says. It returns what remains of the term right after, and when the second was sent.
+// overlapping has the answer to the first attempt to renew come after so long, when the
+// second has long been sent, which is answered as second says. It returns what remains
+// of the term right after, and when the second was sent.
 func overlapping(t *testing.T, server *memServer, answer time.Duration, second memFault) (a *replica, left, since time.Duration) {
 	t.Helper()
 	a = newReplica(t, server, "a", nil).start(t)

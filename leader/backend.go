@@ -7,7 +7,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// locker is what an elector needs of *redislock.Client. Tests of the state machine put a lock in memory in its place.
+// locker is what an elector needs of *redislock.Client. Tests of the state machine put
+// a lock in memory in its place.
 type locker interface {
 	Obtain(ctx context.Context, key string, ttl time.Duration, opt *redislock.Options) (lock, error)
 	Watch(key string) watch

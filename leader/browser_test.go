@@ -21,7 +21,8 @@ import (
 
 // The status page in a real browser: headless Chromium, which `make deps` installs.
 
-// findBrowser fails the test if there is none: a page that nobody has looked at is not tested.
+// findBrowser fails the test if there is none: a page that nobody has looked at is not
+// tested.
 func findBrowser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome", "/Applications/Chromium.app/Contents/MacOS/Chromium"} {
@@ -33,7 +34,8 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// browse opens url in a browser of its own and returns the document as it is once it has loaded.
+// browse opens url in a browser of its own and returns the document as it is once it
+// has loaded.
 func browse(t *testing.T, url string, flags ...string) string {
 	t.Helper()
 	path := findBrowser(t)
@@ -41,7 +43,8 @@ func browse(t *testing.T, url string, flags ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Not t.TempDir, which fails the test if a last helper of the browser still writes there.
+	// Not t.TempDir, which fails the test if a last helper of the browser still writes
+	// there.
 	defer func() { _ = os.RemoveAll(home) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -104,8 +107,8 @@ type sight struct {
 	Switch             bool // the switch of the script shows
 }
 
-// look shows a page in frames of a phone's and of a desk's width. Headless Chromium makes no window narrower than 500 pixels;
-// in a frame the same rules of style hold.
+// look shows a page in frames of a phone's and of a desk's width. Headless Chromium
+// makes no window narrower than 500 pixels; in a frame the same rules of style hold.
 func look(t *testing.T, show http.HandlerFunc, flags ...string) []sight {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -185,7 +188,8 @@ func TestBrowserCheckSeesFaults(t *testing.T) {
 	}
 }
 
-// A page that is left open follows the election, says when the candidate is gone, and takes up again when it is back.
+// A page that is left open follows the election, says when the candidate is gone, and
+// takes up again when it is back.
 func TestBrowserRefreshesStatusPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -7,29 +7,35 @@ import (
 	"time"
 )
 
-// Callbacks are called by an Elector. None of them delays renewal, and a panic in one ends the term, releases the lock and
-// continues as the same panic from Run.
+// Callbacks are called by an Elector. None of them delays renewal, and a panic in one
+// ends the term, releases the lock and continues as the same panic from Run.
 type Callbacks struct {
-	// OnStartedLeading does the leader's work. It runs on a goroutine of its own, once in each term, and should return
-	// soon after ctx is done: the lock is held, and OnStoppedLeading waits, until it has. If it returns earlier, the
-	// term ends and the lock is released.
+	// OnStartedLeading does the leader's work. It runs on a goroutine of its own, once
+	// in each term, and should return soon after ctx is done: the lock is held, and
+	// OnStoppedLeading waits, until it has. If it returns earlier, the term ends and
+	// the lock is released.
 	//
-	// ctx.Err looks at the clocks, so that work in a process that was frozen beyond its lease sees the end at its first
-	// look, before any timer fires; contexts derived from ctx learn of it a moment later. context.Cause tells why the
-	// term ended: ErrLost, ErrExpired, ErrResigned, or the cause of the context given to Run. Required.
+	// ctx.Err looks at the clocks, so that work in a process that was frozen beyond its
+	// lease sees the end at its first look, before any timer fires; contexts derived
+	// from ctx learn of it a moment later. context.Cause tells why the term ended:
+	// ErrLost, ErrExpired, ErrResigned, or the cause of the context given to Run.
+	// Required.
 	OnStartedLeading func(ctx context.Context, term Term)
 
-	// OnStoppedLeading is called exactly once for each OnStartedLeading, after that returned and before the lock is
-	// released, on the same goroutine. Unlike in client-go it is never called without. Default: none.
+	// OnStoppedLeading is called exactly once for each OnStartedLeading, after that
+	// returned and before the lock is released, on the same goroutine. Unlike in
+	// client-go it is never called without. Default: none.
 	OnStoppedLeading func()
 
-	// OnNewLeader is called with the identity of each new leader that this candidate sees, itself included: in order, one
-	// call at a time, on a goroutine of its own. A vacancy is not reported, nor the same identity twice in a row; while
-	// a call lasts only the latest change is kept. Default: none.
+	// OnNewLeader is called with the identity of each new leader that this candidate
+	// sees, itself included: in order, one call at a time, on a goroutine of its own. A
+	// vacancy is not reported, nor the same identity twice in a row; while a call lasts
+	// only the latest change is kept. Default: none.
 	OnNewLeader func(identity string)
 }
 
-// notifier calls OnNewLeader from a goroutine that exists only while there is something to deliver.
+// notifier calls OnNewLeader from a goroutine that exists only while there is something
+// to deliver.
 type notifier struct {
 	handler func(identity string)
 	panics  *panics

@@ -8,7 +8,8 @@ import (
 	"testing/synctest"
 )
 
-// A program that recovers from the panic of its handler and runs again is told of leaders again.
+// A program that recovers from the panic of its handler and runs again is told of
+// leaders again.
 func TestOnNewLeaderIsCalledAgainAfterAPanic(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		var mu sync.Mutex

@@ -8,8 +8,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// campaign is the state of a candidate: it tries to obtain the lock, first after pause, until it has it or ctx ends. Then it
-// returns nil.
+// campaign is the state of a candidate: it tries to obtain the lock, first after pause,
+// until it has it or ctx ends. Then it returns nil.
 func (e *Elector) campaign(ctx context.Context, pause time.Duration) *term {
 	if !sleep(ctx, pause) {
 		return nil
@@ -22,8 +22,9 @@ func (e *Elector) campaign(ctx context.Context, pause time.Duration) *term {
 	}
 }
 
-// tryToObtain makes one attempt. If it fails, it says how long to wait before the next. The call runs on this goroutine: a
-// candidate has no deadline to meet, and an attempt must be over before the next one starts.
+// tryToObtain makes one attempt. If it fails, it says how long to wait before the next.
+// The call runs on this goroutine: a candidate has no deadline to meet, and an attempt
+// must be over before the next one starts.
 func (e *Elector) tryToObtain(ctx context.Context) (*term, time.Duration) {
 	var holder *redislock.Holder
 	sent := e.now()
@@ -64,7 +65,8 @@ func (e *Elector) obtain(ctx context.Context, opt redislock.Options) (lock, erro
 	return e.locker.Obtain(ctx, e.key, e.timing.lease, &opt)
 }
 
-// untilVacant is how long to wait for a held lock: until it runs out, but no longer than until the next poll.
+// untilVacant is how long to wait for a held lock: until it runs out, but no longer
+// than until the next poll.
 func (e *Elector) untilVacant(h redislock.Holder) time.Duration {
 	wait := e.timing.poll()
 	if h.TTL >= 0 {

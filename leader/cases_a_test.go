@@ -16,8 +16,9 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// The cases of group A, two leaders or a leader that does not know, over a real server. A2, A13, A14 and A18 need several
-// processes or servers and are shown elsewhere; A15 is about the lock alone.
+// The cases of group A, two leaders or a leader that does not know, over a real server.
+// A2, A13, A14 and A18 need several processes or servers and are shown elsewhere; A15
+// is about the lock alone.
 
 func TestA1_HungRequestOutlivesTheLease(t *testing.T) {
 	t.Parallel()
@@ -46,8 +47,9 @@ func TestA1_HungRequestOutlivesTheLease(t *testing.T) {
 	}
 }
 
-// The deadline counts from the send. An answer that takes half a lease counts for that much less, and one that comes after
-// the deadline, although Redis has extended the key, does not bring the term back.
+// The deadline counts from the send. An answer that takes half a lease counts for that
+// much less, and one that comes after the deadline, although Redis has extended the
+// key, does not bring the term back.
 func TestA3_LateSuccess(t *testing.T) {
 	for name, c := range map[string]struct {
 		delay time.Duration
@@ -155,7 +157,8 @@ func TestA5_WorkIsCancelledBeforeTheFirstRelease(t *testing.T) {
 	}
 }
 
-// swallowScripts is a black hole for what an elector sends, but lets new connections be set up, so that it is sent at all.
+// swallowScripts is a black hole for what an elector sends, but lets new connections be
+// set up, so that it is sent at all.
 func swallowScripts(c faultproxy.Command) faultproxy.Action {
 	if c.IsScript() {
 		return faultproxy.Swallow
@@ -301,7 +304,8 @@ func TestA10_NewIncarnationOfTheSameIdentity(t *testing.T) {
 	}
 }
 
-// freezer blocks the elector's loop once a renewal has been answered, until thaw is closed.
+// freezer blocks the elector's loop once a renewal has been answered, until thaw is
+// closed.
 type freezer struct {
 	recorder
 	frozen chan<- struct{}

@@ -12,8 +12,8 @@ import (
 	"github.com/redisleader/redisleader/internal/faultproxy"
 )
 
-// The cases of group B, nobody leads or somebody is stuck, over a real server. For B9 see outage_test.go; B12 is about
-// announcements.
+// The cases of group B, nobody leads or somebody is stuck, over a real server. For B9
+// see outage_test.go; B12 is about announcements.
 
 func TestB1_EverybodyContendsAfterEachPause(t *testing.T) {
 	t.Parallel()
@@ -208,7 +208,8 @@ func TestB8_ThirdReleaseSucceeds(t *testing.T) {
 	}
 }
 
-// The first attempt is applied but its answer is lost; before the next one somebody else has obtained the lock.
+// The first attempt is applied but its answer is lost; before the next one somebody
+// else has obtained the lock.
 func TestB8_RepeatedReleaseLeavesTheNextHolderAlone(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -313,7 +314,8 @@ func TestB11_WedgedElectorIsUnhealthy(t *testing.T) {
 	}
 }
 
-// A release that goes unheard because the subscription is gone costs at most a RetryPeriod; and who subscribes again looks.
+// A release that goes unheard because the subscription is gone costs at most a
+// RetryPeriod; and who subscribes again looks.
 func TestB12_LostAnnouncements(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

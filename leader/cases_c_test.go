@@ -13,7 +13,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// The cases of group C, life cycle and API. C9, C10 and C11 are about the lock alone; C4 is in config_test.go.
+// The cases of group C, life cycle and API. C9, C10 and C11 are about the lock alone;
+// C4 is in config_test.go.
 
 func TestC1_StartsEqualStops(t *testing.T) {
 	t.Parallel()

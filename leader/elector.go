@@ -13,7 +13,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// Elector is one candidate in the election for one name. Its methods are safe for use by many goroutines.
+// Elector is one candidate in the election for one name. Its methods are safe for use
+// by many goroutines.
 type Elector struct {
 	cfg    Config
 	timing timing
@@ -43,8 +44,9 @@ type Elector struct {
 	vigil        vigil
 }
 
-// New returns a candidate that competes once Run is called. The error joins everything that is wrong with cfg and locker, each
-// with the field and its value; nothing is sent to Redis.
+// New returns a candidate that competes once Run is called. The error joins everything
+// that is wrong with cfg and locker, each with the field and its value; nothing is sent
+// to Redis.
 func New(locker *redislock.Client, cfg Config) (*Elector, error) {
 	cfg = cfg.withDefaults()
 	if err := errors.Join(validateLocker(locker), cfg.validate()); err != nil {
@@ -53,7 +55,8 @@ func New(locker *redislock.Client, cfg Config) (*Elector, error) {
 	return newElector(redisLocker{locker}, cfg, clock.Now), nil
 }
 
-// validateLocker asks the lock itself, under a context that has ended: it then checks its client and goes no further.
+// validateLocker asks the lock itself, under a context that has ended: it then checks
+// its client and goes no further.
 func validateLocker(locker *redislock.Client) error {
 	if locker == nil {
 		return errors.New("leader: locker is nil")
@@ -95,13 +98,16 @@ func Run(ctx context.Context, locker *redislock.Client, cfg Config) error {
 	return e.Run(ctx)
 }
 
-// Run competes, leads and, after each term, competes again until ctx ends. Then it steps down if it leads, and returns nil when
-// all that it started has ended: callbacks, calls to Redis, goroutines. It may be called again afterwards. Electors that begin
-// at the same time on one redislock.Client make their first attempts 100 µs apart.
+// Run competes, leads and, after each term, competes again until ctx ends. Then it
+// steps down if it leads, and returns nil when all that it started has ended:
+// callbacks, calls to Redis, goroutines. It may be called again afterwards. Electors
+// that begin at the same time on one redislock.Client make their first attempts 100 µs
+// apart.
 //
-// It returns ErrAlreadyRunning when called twice at a time, and ErrDrainTimeout when a callback does not return; the program
-// should exit then. Trouble with Redis is logged and retried, never returned. A panic in a callback continues from Run,
-// after the step-down.
+// It returns ErrAlreadyRunning when called twice at a time, and ErrDrainTimeout when a
+// callback does not return; the program should exit then. Trouble with Redis is logged
+// and retried, never returned. A panic in a callback continues from Run, after the
+// step-down.
 func (e *Elector) Run(ctx context.Context) error {
 	if !e.running.CompareAndSwap(false, true) {
 		return ErrAlreadyRunning
@@ -156,8 +162,8 @@ func (e *Elector) pauseAfter(t *term, reason error) time.Duration {
 	}
 }
 
-// IsLeader reports whether this candidate leads, by the clocks at the time of the call. It does no I/O and costs less than a
-// microsecond.
+// IsLeader reports whether this candidate leads, by the clocks at the time of the call.
+// It does no I/O and costs less than a microsecond.
 func (e *Elector) IsLeader() bool {
 	t := e.leading.Load()
 	return t != nil && t.check() == nil
@@ -172,10 +178,12 @@ func (e *Elector) Term() (Term, bool) {
 	return Term{t}, true
 }
 
-// Resign makes a leader step down and stay out for at least two RetryPeriods, so that another candidate can lead. It returns
-// when the step-down is complete, with ErrDrainTimeout if that is how it ended, or when ctx ends, with its error; the
-// step-down goes on then. It returns nil at once if this candidate does not hold the lock. OnStartedLeading should return
-// rather than call it, since the step-down waits for OnStartedLeading.
+// Resign makes a leader step down and stay out for at least two RetryPeriods, so that
+// another candidate can lead. It returns when the step-down is complete, with
+// ErrDrainTimeout if that is how it ended, or when ctx ends, with its error; the
+// step-down goes on then. It returns nil at once if this candidate does not hold the
+// lock. OnStartedLeading should return rather than call it, since the step-down waits
+// for OnStartedLeading.
 func (e *Elector) Resign(ctx context.Context) error {
 	t := e.held.Load()
 	if t == nil {

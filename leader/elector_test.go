@@ -107,7 +107,8 @@ func TestLosesTheTermWhenTheLockIsLost(t *testing.T) {
 	}
 }
 
-// A1: the deadline counts from before the last successful refresh was sent, and holds although the call hangs.
+// A1: the deadline counts from before the last successful refresh was sent, and holds
+// although the call hangs.
 func TestEndsTheTermAtTheDeadlineWhileACallHangs(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -126,7 +127,8 @@ func TestEndsTheTermAtTheDeadlineWhileACallHangs(t *testing.T) {
 	})
 }
 
-// A3: a slow success counts from when it was sent; one that comes after the deadline does not count.
+// A3: a slow success counts from when it was sent; one that comes after the deadline
+// does not count.
 func TestDeadlineCountsFromTheSend(t *testing.T) {
 	const slow = 90 * time.Millisecond // less than an attempt may take, 111 ms
 	bubble(t, func(t *testing.T, server *memServer) {
@@ -168,7 +170,8 @@ func TestLateSuccessDoesNotBringTheTermBack(t *testing.T) {
 	})
 }
 
-// Three attempts fit between the first renewal and the deadline, even if none of them is answered.
+// Three attempts fit between the first renewal and the deadline, even if none of them
+// is answered.
 func TestThreeAttemptsFitBeforeTheDeadline(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -191,7 +194,8 @@ func TestThreeAttemptsFitBeforeTheDeadline(t *testing.T) {
 	})
 }
 
-// A2, A18: the first look at ctx.Err or Term.Check after a freeze sees the end, before any timer or refresh.
+// A2, A18: the first look at ctx.Err or Term.Check after a freeze sees the end, before
+// any timer or refresh.
 func TestFirstLookAfterAFreezeSeesTheEnd(t *testing.T) {
 	looks := map[string]func(context.Context, Term) error{
 		"ctx.Err":       func(ctx context.Context, _ Term) error { return ctx.Err() },
@@ -300,7 +304,8 @@ func TestDrainTimeoutLeavesTheLockToRunOut(t *testing.T) {
 	})
 }
 
-// B4, B5: work that returns early ends the term, and what fails at once is retried at a falling rate.
+// B4, B5: work that returns early ends the term, and what fails at once is retried at a
+// falling rate.
 func TestEarlyReturnReleasesAndBacksOff(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		var starts []time.Time
@@ -608,7 +613,8 @@ func TestNewReportsEveryViolation(t *testing.T) {
 	}
 }
 
-// Who is told to stop while the lock is being obtained does not begin, even if the answer is that it is obtained.
+// Who is told to stop while the lock is being obtained does not begin, even if the
+// answer is that it is obtained.
 func TestStoppedWhileTheLockIsObtainedNeverBegins(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		server.setFault(func(op string) memFault {

@@ -10,14 +10,16 @@ import (
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
-// startRedis starts a Redis server for one example and returns a client of it. The function that is returned ends both.
+// startRedis starts a Redis server for one example and returns a client of it. The
+// function that is returned ends both.
 func startRedis() (*redis.Client, func()) {
 	tb := &exampleTB{}
 	client := redistest.Start(tb).Client(tb)
 	return client, tb.end
 }
 
-// exampleTB stands in for the testing.TB that an example does not have: what redistest uses of it.
+// exampleTB stands in for the testing.TB that an example does not have: what redistest
+// uses of it.
 type exampleTB struct {
 	testing.TB
 	cleanups []func()

@@ -15,8 +15,9 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// The endpoints of a replica: a liveness probe that fails when the elector hangs, one for a load balancer that sends requests to
-// the leader, and one for people, which is a page in a browser and JSON for everybody else.
+// The endpoints of a replica: a liveness probe that fails when the elector hangs, one
+// for a load balancer that sends requests to the leader, and one for people, which is a
+// page in a browser and JSON for everybody else.
 func ExampleLeaderHandler() {
 	client, stop := startRedis()
 	defer stop()
@@ -60,7 +61,8 @@ func ExampleLeaderHandler() {
 	// /leader 503
 }
 
-// Logs go to any sink of logr; here that is log/slog. For zap and klog see examples/loggers.
+// Logs go to any sink of logr; here that is log/slog. For zap and klog see
+// examples/loggers.
 func ExampleConfig_logger() {
 	client, stop := startRedis()
 	defer stop()

@@ -15,8 +15,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// A service that works on one replica at a time. Run returns when ctx has ended and the work has stopped; in a program ctx
-// comes from signal.NotifyContext.
+// A service that works on one replica at a time. Run returns when ctx has ended and the
+// work has stopped; in a program ctx comes from signal.NotifyContext.
 func ExampleRun() {
 	client, stop := startRedis() // in a program: redis.NewClient
 	defer stop()
@@ -96,7 +96,8 @@ func ExampleElector() {
 // errStale is what the account answers to a leader of the past.
 var errStale = errors.New("stale fencing token")
 
-// guardedSet writes to a resource that rejects fencing tokens lower than the highest it has seen. Check and write are one step.
+// guardedSet writes to a resource that rejects fencing tokens lower than the highest it
+// has seen. Check and write are one step.
 var guardedSet = redis.NewScript(`
 	if tonumber(ARGV[1]) < tonumber(redis.call('HGET', KEYS[1], 'fence') or '0') then
 		return 0
@@ -104,8 +105,8 @@ var guardedSet = redis.NewScript(`
 	redis.call('HSET', KEYS[1], 'fence', ARGV[1], 'balance', ARGV[2])
 	return 1`)
 
-// Each write carries the fencing token of the term it was made in. The resource rejects those of earlier terms, however late
-// they come.
+// Each write carries the fencing token of the term it was made in. The resource rejects
+// those of earlier terms, however late they come.
 func ExampleTerm() {
 	client, stop := startRedis()
 	defer stop()
@@ -146,7 +147,8 @@ func ExampleTerm() {
 	// balance: 200 error: <nil>
 }
 
-// A liveness probe that fails when the elector hangs: the term ended more than ten seconds ago, and it did not step down.
+// A liveness probe that fails when the elector hangs: the term ended more than ten
+// seconds ago, and it did not step down.
 func ExampleHealthzAdaptor() {
 	client, stop := startRedis()
 	defer stop()

@@ -44,8 +44,8 @@ func (o recorder) TermEnded(_ string, reason EndReason, _ time.Duration) {
 	o.r.record(fmt.Sprintf("ended %s leader=%t ctx=%v", reason, o.r.IsLeader(), o.r.lastCtx() != nil && o.r.lastCtx().Err() != nil))
 }
 
-// newReplica makes a candidate on server. change may adjust its configuration; without a work of its own it leads until its
-// context is done.
+// newReplica makes a candidate on server. change may adjust its configuration; without
+// a work of its own it leads until its context is done.
 func newReplica(t *testing.T, server *memServer, identity string, change func(*Config, *replica)) *replica {
 	t.Helper()
 	r := &replica{server: server, done: make(chan struct{})}
@@ -63,7 +63,8 @@ func newReplica(t *testing.T, server *memServer, identity string, change func(*C
 	return r
 }
 
-// wrapCallbacks makes them leave a record. holds reports whether the server has this replica's lock.
+// wrapCallbacks makes them leave a record. holds reports whether the server has this
+// replica's lock.
 func (r *replica) wrapCallbacks(cfg *Config, holds func() bool) {
 	started, stopped := cfg.Callbacks.OnStartedLeading, cfg.Callbacks.OnStoppedLeading
 	cfg.Callbacks.OnStartedLeading = func(ctx context.Context, term Term) {
@@ -101,7 +102,8 @@ func (r *replica) suspend(d time.Duration) {
 	r.shift += d
 }
 
-// start runs the candidate. It is stopped and joined when the test, and so its bubble, ends.
+// start runs the candidate. It is stopped and joined when the test, and so its bubble,
+// ends.
 func (r *replica) start(t *testing.T) *replica {
 	ctx, cancel := context.WithCancel(t.Context())
 	r.stop = cancel
@@ -165,13 +167,15 @@ func (r *replica) lastTerm() Term {
 	return r.terms[len(r.terms)-1]
 }
 
-// bubble runs f with a server in memory and a clock that stands still while anything can run.
+// bubble runs f with a server in memory and a clock that stands still while anything
+// can run.
 func bubble(t *testing.T, f func(t *testing.T, server *memServer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { f(t, newMemServer()) })
 }
 
-// await lets the bubble's time pass until condition holds, for at most limit, and fails the test if it does not.
+// await lets the bubble's time pass until condition holds, for at most limit, and fails
+// the test if it does not.
 func await(t *testing.T, limit time.Duration, what string, condition func() bool) time.Duration {
 	t.Helper()
 	start := time.Now()

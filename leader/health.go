@@ -9,9 +9,10 @@ import (
 	"time"
 )
 
-// Check fails if this candidate holds the lock and its term was due to end more than maxTolerableExpiredLease ago, yet it has
-// neither renewed it nor stepped down: then the process hangs and should be restarted. Candidates that do not lead are
-// healthy. It looks at the clocks alone and never waits for the elector.
+// Check fails if this candidate holds the lock and its term was due to end more than
+// maxTolerableExpiredLease ago, yet it has neither renewed it nor stepped down: then
+// the process hangs and should be restarted. Candidates that do not lead are healthy.
+// It looks at the clocks alone and never waits for the elector.
 func (e *Elector) Check(maxTolerableExpiredLease time.Duration) error {
 	t := e.leading.Load()
 	if t == nil {
@@ -23,14 +24,15 @@ func (e *Elector) Check(maxTolerableExpiredLease time.Duration) error {
 	return nil
 }
 
-// HealthzAdaptor makes the health of an Elector available to a health endpoint, before the Elector exists. Its methods are safe
-// for use by many goroutines.
+// HealthzAdaptor makes the health of an Elector available to a health endpoint, before
+// the Elector exists. Its methods are safe for use by many goroutines.
 type HealthzAdaptor struct {
 	timeout time.Duration
 	elector atomic.Pointer[Elector]
 }
 
-// NewHealthzAdaptor returns an adaptor that is healthy until an elector is set. For timeout see Elector.Check.
+// NewHealthzAdaptor returns an adaptor that is healthy until an elector is set. For
+// timeout see Elector.Check.
 func NewHealthzAdaptor(timeout time.Duration) *HealthzAdaptor {
 	return &HealthzAdaptor{timeout: timeout}
 }
@@ -50,9 +52,10 @@ func (h *HealthzAdaptor) Check(*http.Request) error {
 	return e.Check(h.timeout)
 }
 
-// HealthzHandler serves the health of electors, for a liveness probe: 503 with the reason of each elector whose Check fails with
-// maxTolerableExpiredLease, otherwise 200 and "ok". Followers are healthy, and so is everybody while Redis is away: neither
-// is helped by a restart. Use HealthzAdaptor if the elector does not exist yet.
+// HealthzHandler serves the health of electors, for a liveness probe: 503 with the
+// reason of each elector whose Check fails with maxTolerableExpiredLease, otherwise 200
+// and "ok". Followers are healthy, and so is everybody while Redis is away: neither is
+// helped by a restart. Use HealthzAdaptor if the elector does not exist yet.
 func HealthzHandler(maxTolerableExpiredLease time.Duration, electors ...*Elector) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		var errs []error

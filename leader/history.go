@@ -16,8 +16,8 @@ type pastTerm struct {
 	Reason EndReason
 }
 
-// history is the latest terms of one elector, for the status page. The goroutine of Run adds to it; any may read it, and none
-// waits for another.
+// history is the latest terms of one elector, for the status page. The goroutine of Run
+// adds to it; any may read it, and none waits for another.
 type history struct{ terms atomic.Pointer[[]pastTerm] }
 
 // add makes a new list: one that was handed out does not change.

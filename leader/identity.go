@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// defaultIdentity is hostname_pid_random: the random part tells incarnations apart whose host and process id are the same, as
-// is common in containers.
+// defaultIdentity is hostname_pid_random: the random part tells incarnations apart
+// whose host and process id are the same, as is common in containers.
 func defaultIdentity() string {
 	host, err := os.Hostname()
 	if err != nil {

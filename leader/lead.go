@@ -10,8 +10,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// lead is the state of a leader: from the acquisition of the lock until there is a reason to step down, which it returns. The
-// lease is renewed all the while.
+// lead is the state of a leader: from the acquisition of the lock until there is a
+// reason to step down, which it returns. The lease is renewed all the while.
 func (e *Elector) lead(ctx context.Context, t *term) error {
 	e.held.Store(t)
 	go t.work.run(&e.cfg, &e.panics) // joined by drain
@@ -42,7 +42,8 @@ func (e *Elector) begin(t *term) {
 	close(t.work.begin)
 }
 
-// keep renews the lease until done is closed, which is no error, or there is a reason to step down.
+// keep renews the lease until done is closed, which is no error, or there is a reason
+// to step down.
 func (e *Elector) keep(ctx context.Context, t *term, done <-chan struct{}) error {
 	for {
 		if err := t.check(); err != nil {
@@ -82,8 +83,9 @@ func (e *Elector) settleFence(ctx context.Context, t *term) error {
 	return t.check()
 }
 
-// liftFence gives the term a fencing token above what the protected resource has accepted. A resource that does not answer
-// within a LeaseDuration ends the term, since a candidate that only waits for it must not keep the others from leading.
+// liftFence gives the term a fencing token above what the protected resource has
+// accepted. A resource that does not answer within a LeaseDuration ends the term, since
+// a candidate that only waits for it must not keep the others from leading.
 func (e *Elector) liftFence(ctx context.Context, t *term) error {
 	err := e.askFloor(ctx, t)
 	if err == nil && t.fence <= t.work.floor {

@@ -48,7 +48,8 @@ func logTo(j *journal, verbosity int) func(*Config, *replica) {
 	return func(cfg *Config, _ *replica) { cfg.Logger = j.logger(verbosity) }
 }
 
-// The budgets of lines, at the default verbosity and at V(1) alike, of which the second has what comes again and again.
+// The budgets of lines, at the default verbosity and at V(1) alike, of which the second
+// has what comes again and again.
 func TestSteadyStateLogsNothing(t *testing.T) {
 	for _, verbosity := range []int{0, 1} {
 		bubble(t, func(t *testing.T, server *memServer) {

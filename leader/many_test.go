@@ -77,8 +77,9 @@ func (m *member) begun() int {
 	return m.terms
 }
 
-// The others of its process, which share the client and the connection for announcements, do not notice an elector with a callback,
-// a logger or an observer that does not return.
+// The others of its process, which share the client and the connection for
+// announcements, do not notice an elector with a callback, a logger or an observer that
+// does not return.
 func TestWedgedElectorDoesNotTouchTheOthers(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

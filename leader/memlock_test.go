@@ -10,8 +10,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// memServer is a lock server in memory, for tests in bubbles. It keeps its own account of who may hold what and panics when an
-// elector breaks the protocol.
+// memServer is a lock server in memory, for tests in bubbles. It keeps its own account
+// of who may hold what and panics when an elector breaks the protocol.
 type memServer struct {
 	mu      sync.Mutex
 	entries map[string]memEntry
@@ -43,7 +43,8 @@ var errDown = errors.New("connection refused")
 
 func newMemServer() *memServer { return &memServer{entries: make(map[string]memEntry)} }
 
-// do applies one command between its two latencies, and gives up waiting, but not applying, when ctx ends.
+// do applies one command between its two latencies, and gives up waiting, but not
+// applying, when ctx ends.
 func (s *memServer) do(ctx context.Context, op string, apply func() error) error {
 	var f memFault
 	s.mu.Lock()

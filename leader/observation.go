@@ -7,7 +7,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// Leader describes who leads, as far as a candidate knows. It is information for people: what one may rely on is the Term.
+// Leader describes who leads, as far as a candidate knows. It is information for
+// people: what one may rely on is the Term.
 type Leader struct {
 	// Identity is the leader's Config.Identity.
 	Identity string
@@ -24,8 +25,9 @@ type observation struct {
 	ttl    time.Duration // negative: never runs out
 }
 
-// Leader returns who leads: this candidate itself, or who held the lock when it last looked. It returns false if that is not
-// known, or the lease seen then has run out since.
+// Leader returns who leads: this candidate itself, or who held the lock when it last
+// looked. It returns false if that is not known, or the lease seen then has run out
+// since.
 func (e *Elector) Leader() (Leader, bool) {
 	if t, ok := e.Term(); ok {
 		return Leader{e.cfg.Identity, t.FenceToken(), e.cfg.Metadata}, true

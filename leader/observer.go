@@ -2,10 +2,13 @@ package leader
 
 import "time"
 
-// Observer is told what an Elector does, for metrics. Its methods are called on the goroutine of Run, ElectorCreated on that of New: they must not
-// block, nor call methods of the Elector other than the getters. Embed NopObserver to stay compatible with future methods.
+// Observer is told what an Elector does, for metrics. Its methods are called on the
+// goroutine of Run, ElectorCreated on that of New: they must not block, nor call
+// methods of the Elector other than the getters. Embed NopObserver to stay compatible
+// with future methods.
 type Observer interface {
-	// ElectorCreated is called once by New. Its getters may be used from then on, for values that depend on the clocks.
+	// ElectorCreated is called once by New. Its getters may be used from then on, for
+	// values that depend on the clocks.
 	ElectorCreated(name string, e *Elector)
 
 	// AcquireAttempted is called after each attempt to obtain the lock.
@@ -14,16 +17,20 @@ type Observer interface {
 	// LeaderChanged is called when a new term is seen, this candidate's own included.
 	LeaderChanged(name string, leader Leader)
 
-	// TermStarted is called when this candidate has become the leader, before OnStartedLeading.
+	// TermStarted is called when this candidate has become the leader, before
+	// OnStartedLeading.
 	TermStarted(name string, fenceToken int64)
 
-	// RenewAttempted is called after each attempt to renew the lease, also while a term that has ended drains.
+	// RenewAttempted is called after each attempt to renew the lease, also while a term
+	// that has ended drains.
 	RenewAttempted(name string, renewal Renewal)
 
-	// TermEnded is called when this candidate is no longer the leader, before the work's context is cancelled.
+	// TermEnded is called when this candidate is no longer the leader, before the
+	// work's context is cancelled.
 	TermEnded(name string, reason EndReason, lasted time.Duration)
 
-	// TermDrained is called when the callbacks of an ended term have returned, or DrainTimeout has passed.
+	// TermDrained is called when the callbacks of an ended term have returned, or
+	// DrainTimeout has passed.
 	TermDrained(name string)
 }
 

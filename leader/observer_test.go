@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// chronicle writes down each call of an Observer, and what the getters of the elector say meanwhile. Renewals that follow
-// another with the same outcome are left out.
+// chronicle writes down each call of an Observer, and what the getters of the elector
+// say meanwhile. Renewals that follow another with the same outcome are left out.
 type chronicle struct {
 	e      *Elector
 	lasted time.Duration // of the last term that ended

@@ -13,8 +13,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// B9: replies that say no to everybody. None of them is read as won or lost; the transient ones cost a leader nothing if they
-// end before its deadline; each is logged as an error once and then counted; nobody spins.
+// B9: replies that say no to everybody. None of them is read as won or lost; the
+// transient ones cost a leader nothing if they end before its deadline; each is logged
+// as an error once and then counted; nobody spins.
 
 // refusal is a state of the server in which it answers scripts with an error.
 type refusal struct {
@@ -65,7 +66,8 @@ var refusals = []refusal{
 	},
 }
 
-// block puts a directory where the server's snapshot goes, so that it cannot be written, or removes it.
+// block puts a directory where the server's snapshot goes, so that it cannot be
+// written, or removes it.
 func (s *scene) block(on bool) {
 	s.Helper()
 	path := filepath.Join(s.server.Dir(), "dump.rdb")
@@ -103,7 +105,8 @@ func TestB9_RefusalsAreNeitherWonNorLost(t *testing.T) {
 			if refusal.setUp != nil {
 				refusal.setUp(s)
 			}
-			// go-redis would repeat some of these until the attempt's time is over, and then tell of that alone.
+			// go-redis would repeat some of these until the attempt's time is over, and
+			// then tell of that alone.
 			options := []func(*redis.Options){noRetries}
 			if refusal.client != nil {
 				options = append(options, refusal.client)
@@ -180,7 +183,8 @@ func TestB9_OutOfMemory(t *testing.T) {
 	s.await("b leads", b.atWork)
 }
 
-// A server that restarts answers LOADING until it has read its snapshot, with the lock in it: the leader stays one.
+// A server that restarts answers LOADING until it has read its snapshot, with the lock
+// in it: the leader stays one.
 func TestB9_Loading(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, "--key-load-delay", "200", "--loading-process-events-interval-bytes", "1024")

@@ -30,7 +30,8 @@ type page struct {
 	Panels []panel
 }
 
-// Title says the most important thing first: it is all that shows of a tab in the background.
+// Title says the most important thing first: it is all that shows of a tab in the
+// background.
 func (p page) Title() string {
 	switch {
 	case len(p.Panels) != 1:
@@ -53,7 +54,8 @@ type panel struct {
 	Past    []pastTerm
 }
 
-// Self reports whether this candidate is the leader, and not one that has the same identity.
+// Self reports whether this candidate is the leader, and not one that has the same
+// identity.
 func (p panel) Self() bool { return p.State == stateLeading }
 
 // Gone is how long ago something was. The other's clock may be ahead.
@@ -105,8 +107,9 @@ func (e *Elector) panel(s status, at time.Time) panel {
 	return p
 }
 
-// mintedAt is when a fencing token was minted, by the clock of the server: tokens are microseconds unless the counter or the
-// floor of somebody is ahead of that clock. Zero if that is so.
+// mintedAt is when a fencing token was minted, by the clock of the server: tokens are
+// microseconds unless the counter or the floor of somebody is ahead of that clock. Zero
+// if that is so.
 func mintedAt(fence int64, now time.Time) time.Time {
 	const ahead, year = time.Minute, 365 * 24 * time.Hour
 	t := time.UnixMicro(fence)
@@ -128,7 +131,8 @@ func brief(d time.Duration) string {
 	}
 }
 
-// wantsPage reports whether the reader is a browser. Those name text/html; programs that accept anything get JSON.
+// wantsPage reports whether the reader is a browser. Those name text/html; programs
+// that accept anything get JSON.
 func wantsPage(r *http.Request) bool {
 	if r.URL.Query().Get("format") == "json" {
 		return false
@@ -161,7 +165,8 @@ func newPage(electors []*Elector, all []status) page {
 	return p
 }
 
-// write sends the page. Nothing in it may come from elsewhere, nor run but its own style and script.
+// write sends the page. Nothing in it may come from elsewhere, nor run but its own
+// style and script.
 func (p page) write(w http.ResponseWriter, code int) {
 	var body bytes.Buffer
 	if err := pageTemplate.Execute(&body, p); err != nil {

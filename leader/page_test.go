@@ -129,7 +129,8 @@ func TestPageOfALeaderThatIsWedged(t *testing.T) {
 	})
 }
 
-// Anybody who may write to Redis may choose an identity. Whatever it is, the markup around it stays the same.
+// Anybody who may write to Redis may choose an identity. Whatever it is, the markup
+// around it stays the same.
 func TestPageIsNotFooled(t *testing.T) {
 	hostile := []string{
 		`<script>alert(1)</script>`, `</title><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, `</main></script><svg onload=alert(1)>`,

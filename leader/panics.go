@@ -8,7 +8,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// panics keeps the first panic of a callback until Run can continue it on the caller's goroutine.
+// panics keeps the first panic of a callback until Run can continue it on the caller's
+// goroutine.
 type panics struct {
 	logger logr.Logger
 	end    atomic.Pointer[context.CancelCauseFunc] // ends the Run
@@ -23,7 +24,8 @@ func (p *panics) start(end context.CancelCauseFunc) {
 	p.first.Store(nil)
 }
 
-// keep takes the result of recover. The stack is logged, because the panic that continues from Run has another.
+// keep takes the result of recover. The stack is logged, because the panic that
+// continues from Run has another.
 func (p *panics) keep(recovered any) {
 	if recovered != nil && p.first.CompareAndSwap(nil, &panicValue{recovered}) {
 		p.logger.Error(nil, "Callback panicked", "panic", recovered, "stack", string(debug.Stack()))

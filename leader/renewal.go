@@ -9,8 +9,9 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// renewal keeps the lease of one term alive. It belongs to the goroutine of Run; only the calls to Redis run elsewhere, so that
-// one that hangs delays neither the next nor the end of the term.
+// renewal keeps the lease of one term alive. It belongs to the goroutine of Run; only
+// the calls to Redis run elsewhere, so that one that hangs delays neither the next nor
+// the end of the term.
 type renewal struct {
 	e    *Elector
 	t    *term
@@ -49,16 +50,17 @@ func (r *renewal) schedule() {
 	r.deadline.Reset(r.e.timing.deadline - age)
 }
 
-// expire ends the term when its deadline has come. It runs on a goroutine of the timer's, so that the work learns of the end even
-// if the goroutine of Run is stuck, in a Logger whose pipe is full or in an Observer.
+// expire ends the term when its deadline has come. It runs on a goroutine of the
+// timer's, so that the work learns of the end even if the goroutine of Run is stuck, in
+// a Logger whose pipe is full or in an Observer.
 func (r *renewal) expire() {
 	if r.t.check() == nil { // the timer was early, or the term has just been renewed
 		r.deadline.Reset(r.t.remaining(r.e.now()))
 	}
 }
 
-// attempt sends a refresh and sets the timer for the next one, in case this stays without an answer. It sends none when the
-// lease is no longer ours to renew.
+// attempt sends a refresh and sets the timer for the next one, in case this stays
+// without an answer. It sends none when the lease is no longer ours to renew.
 func (r *renewal) attempt() {
 	if r.lost || r.lock.Remaining() <= 0 {
 		return
@@ -83,8 +85,9 @@ func (r *renewal) pause() time.Duration {
 	return between(r.e.timing.pause/2, r.e.timing.pause)
 }
 
-// handle takes the answer to an attempt. Each answer carries its own instant, so that a late answer to an older attempt is
-// worth what it says and no more. The error is ErrLost or nil.
+// handle takes the answer to an attempt. Each answer carries its own instant, so that a
+// late answer to an older attempt is worth what it says and no more. The error is
+// ErrLost or nil.
 func (r *renewal) handle(a answer) error {
 	observed := Renewal{Duration: a.took, Attempts: a.attempt, Err: a.err}
 	if a.err == nil {
@@ -112,7 +115,8 @@ func (r *renewal) handle(a answer) error {
 	return nil
 }
 
-// stop ends renewing. It does not wait for calls that are under way: they cannot bring back a lock that is deleted.
+// stop ends renewing. It does not wait for calls that are under way: they cannot bring
+// back a lock that is deleted.
 func (r *renewal) stop() {
 	r.cancel()
 	r.due.Stop()

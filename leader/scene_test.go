@@ -24,7 +24,8 @@ func init() { logging.Disable() } // go-redis writes a line for each dial in vai
 // patience bounds what should happen soon, on a busy machine.
 const patience = 20 * time.Second
 
-// scene is a real server and a fault proxy before it, for candidates behind the proxy and beside it.
+// scene is a real server and a fault proxy before it, for candidates behind the proxy
+// and beside it.
 type scene struct {
 	*testing.T
 	server *redistest.Server
@@ -41,8 +42,8 @@ func newScene(t *testing.T, config ...string) *scene {
 	return s
 }
 
-// behind makes a candidate that talks to the server through the proxy, beside one that does not. Each has a client of its own,
-// as if it were another process.
+// behind makes a candidate that talks to the server through the proxy, beside one that
+// does not. Each has a client of its own, as if it were another process.
 func (s *scene) behind(identity string, change func(*Config, *replica), options ...func(*redis.Options)) *replica {
 	s.Helper()
 	return s.candidate(s.proxy.Addr(), identity, change, options)
@@ -84,7 +85,8 @@ func (s *scene) client(addr string, options ...func(*redis.Options)) *redis.Clie
 	return client
 }
 
-// start runs a candidate. When the test ends its faults end first, and then the candidate.
+// start runs a candidate. When the test ends its faults end first, and then the
+// candidate.
 func (s *scene) start(r *replica) *replica {
 	r.start(s.T)
 	s.Cleanup(s.proxy.Heal)
@@ -182,7 +184,8 @@ func (p script) runs(c faultproxy.Command) bool {
 	return c.Name == "EVALSHA" && c.Args[0] == p.sum || c.Name == "EVAL" && c.Args[0] == p.source
 }
 
-// calls are the commands seen by the proxy that try to run the script by its sum: one for each send.
+// calls are the commands seen by the proxy that try to run the script by its sum: one
+// for each send.
 func (s *scene) calls(p script) []faultproxy.Command {
 	return slices.DeleteFunc(s.proxy.Commands(), func(c faultproxy.Command) bool { return c.Name != "EVALSHA" || !p.runs(c) })
 }

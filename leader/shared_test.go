@@ -8,7 +8,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// Electors of one redislock.Client share a connection for announcements. One that is stopped does not wait for the others.
+// Electors of one redislock.Client share a connection for announcements. One that is
+// stopped does not wait for the others.
 func TestStoppedWhileAnotherOfTheSameClientListens(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

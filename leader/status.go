@@ -24,12 +24,14 @@ const (
 	stateDraining  = "draining" // the term has ended, its work has not
 )
 
-// StatusHandler serves the state of electors as a JSON array of objects with name, identity, state (stopped, candidate, leading
-// or draining), leader, fenceToken (of the leader, as text) and remainingSeconds (of this candidate's own term, 0 if it
-// does not lead).
+// StatusHandler serves the state of electors as a JSON array of objects with name,
+// identity, state (stopped, candidate, leading or draining), leader, fenceToken (of the
+// leader, as text) and remainingSeconds (of this candidate's own term, 0 if it does not
+// lead).
 //
-// To a browser, which is whoever accepts text/html rather than application/json, it serves the same as a page, with what is
-// left of the lease and this candidate's last ten terms. With the query format=json it is JSON for everybody. The page is
+// To a browser, which is whoever accepts text/html rather than application/json, it
+// serves the same as a page, with what is left of the lease and this candidate's last
+// ten terms. With the query format=json it is JSON for everybody. The page is
 // self-contained and asks again by itself, at its own address.
 func StatusHandler(electors ...*Elector) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,9 +43,10 @@ func StatusHandler(electors ...*Elector) http.Handler {
 	})
 }
 
-// LeaderHandler is for routing to the leader: it serves 200 if this candidate leads, by the clocks at the time of the request,
-// and 503 if it does not. The body is that of StatusHandler, which says who leads as far as this candidate knows. Do not
-// use it as a readiness probe: a rolling update would wait for a follower to lead.
+// LeaderHandler is for routing to the leader: it serves 200 if this candidate leads, by
+// the clocks at the time of the request, and 503 if it does not. The body is that of
+// StatusHandler, which says who leads as far as this candidate knows. Do not use it as
+// a readiness probe: a rolling update would wait for a follower to lead.
 func LeaderHandler(e *Elector) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, code := e.status(), http.StatusServiceUnavailable
@@ -54,7 +57,8 @@ func LeaderHandler(e *Elector) http.Handler {
 	})
 }
 
-// writeStatus writes the states of electors in the form that the reader asks for. An error is the reader's: it has gone away.
+// writeStatus writes the states of electors in the form that the reader asks for. An
+// error is the reader's: it has gone away.
 func writeStatus(w http.ResponseWriter, r *http.Request, code int, electors []*Elector, all []status) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Vary", "Accept")

@@ -130,7 +130,8 @@ func TestHealthzAdaptor(t *testing.T) {
 	})
 }
 
-// Work that is slow to stop does not make its process unhealthy while the lease is renewed.
+// Work that is slow to stop does not make its process unhealthy while the lease is
+// renewed.
 func TestDrainingIsHealthy(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {

@@ -8,9 +8,10 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// stepDown is the state of a leader that drains. The order of its steps is what makes a hand-over safe: nobody is told that
-// this candidate leads after its work was told to stop, and the lock is not given up while the work runs. The error is
-// nil or ErrDrainTimeout; after that one the lock is left to run out.
+// stepDown is the state of a leader that drains. The order of its steps is what makes a
+// hand-over safe: nobody is told that this candidate leads after its work was told to
+// stop, and the lock is not given up while the work runs. The error is nil or
+// ErrDrainTimeout; after that one the lock is left to run out.
 func (e *Elector) stepDown(t *term, reason error) error {
 	defer e.held.Store(nil)
 	defer close(t.over)
@@ -67,8 +68,8 @@ func (e *Elector) endReason(reason error) EndReason {
 	}
 }
 
-// drain waits for the callbacks of a term that has ended. The lease is renewed as long as it is ours, so that no other
-// candidate starts before this one's work has stopped.
+// drain waits for the callbacks of a term that has ended. The lease is renewed as long
+// as it is ours, so that no other candidate starts before this one's work has stopped.
 func (e *Elector) drain(t *term) error {
 	defer e.tellDrained(t)
 	defer t.renewal.stop()
@@ -93,8 +94,8 @@ func (e *Elector) drain(t *term) error {
 // releaseAttempts is how often to try to release a lock before leaving it to run out.
 const releaseAttempts = 3
 
-// release deletes the lock, if it is still ours on the server, so that the next leader need not wait for it to run out.
-// If all attempts fail, the lock runs out.
+// release deletes the lock, if it is still ours on the server, so that the next leader
+// need not wait for it to run out. If all attempts fail, the lock runs out.
 func (e *Elector) release(r *renewal) {
 	expiry := time.Now().Add(r.lock.Remaining())
 	for attempt := range releaseAttempts {

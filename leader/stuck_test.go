@@ -12,7 +12,8 @@ import (
 	"github.com/go-logr/logr/funcr"
 )
 
-// A goroutine of Run that is stuck in a logger must not keep the work from learning that its term is over.
+// A goroutine of Run that is stuck in a logger must not keep the work from learning
+// that its term is over.
 func TestTermEndsThoughTheLoggerBlocks(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		unblock := make(chan struct{})
@@ -58,7 +59,8 @@ func TestHangingFenceFloorGivesTheLockBack(t *testing.T) {
 	})
 }
 
-// Trouble with the resource is not trouble with Redis, and is logged once however often it is met.
+// Trouble with the resource is not trouble with Redis, and is logged once however often
+// it is met.
 func TestFenceFloorErrorsAreLoggedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		var log journal
@@ -109,7 +111,8 @@ func TestTermThatEndedWhileItsTokenWasRaisedNeverBegins(t *testing.T) {
 	})
 }
 
-// During an outage a leader whose work takes long to stop has stepped down as it should: it is healthy.
+// During an outage a leader whose work takes long to stop has stepped down as it
+// should: it is healthy.
 func TestDrainingDuringAnOutageIsHealthy(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
@@ -128,7 +131,8 @@ func TestDrainingDuringAnOutageIsHealthy(t *testing.T) {
 	})
 }
 
-// A renewal whose affirmative answer came after the lease had run out has extended the lock all the same: it is released.
+// A renewal whose affirmative answer came after the lease had run out has extended the
+// lock all the same: it is released.
 func TestLockOfAnExpiredTermIsReleasedDespiteALateSuccess(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)

@@ -7,8 +7,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// B12: a candidate that can hear announcements again looks at once, for one that it did not hear may have said that the lock
-// is free.
+// B12: a candidate that can hear announcements again looks at once, for one that it did
+// not hear may have said that the lock is free.
 func TestLooksOnceAnnouncementsArrive(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		server.mute = true

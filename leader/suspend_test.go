@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// A machine is suspended: its monotonic clock, and with it all timers, stand still. That the first look afterwards sees the end
-// of the term is in elector_test.go, and that a success under way does not count in term_test.go.
+// A machine is suspended: its monotonic clock, and with it all timers, stand still.
+// That the first look afterwards sees the end of the term is in elector_test.go, and
+// that a success under way does not count in term_test.go.
 
-// The very first look may be at the cause, and it has to be told the reason, not merely that there is one.
+// The very first look may be at the cause, and it has to be told the reason, not merely
+// that there is one.
 func TestFirstLookAtTheCauseAfterASuspend(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -29,7 +31,8 @@ func TestFirstLookAtTheCauseAfterASuspend(t *testing.T) {
 	})
 }
 
-// Work that goes on after a suspend may first derive a context, with a timeout for its next step. That has ended as well.
+// Work that goes on after a suspend may first derive a context, with a timeout for its
+// next step. That has ended as well.
 func TestContextDerivedAfterASuspendHasEnded(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -44,7 +47,8 @@ func TestContextDerivedAfterASuspendHasEnded(t *testing.T) {
 	})
 }
 
-// A suspend that is shorter than what the term has left costs what it took, until the next renewal.
+// A suspend that is shorter than what the term has left costs what it took, until the
+// next renewal.
 func TestTermOutlivesAShortSuspend(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -68,7 +72,8 @@ func TestTermOutlivesAShortSuspend(t *testing.T) {
 	})
 }
 
-// What a follower knows of the leader is no longer true after it slept for longer than the lease it saw.
+// What a follower knows of the leader is no longer true after it slept for longer than
+// the lease it saw.
 func TestFollowerForgetsTheLeaderInASuspend(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -85,7 +90,8 @@ func TestFollowerForgetsTheLeaderInASuspend(t *testing.T) {
 	})
 }
 
-// A candidate is suspended while it obtains the lock. It gives back what is worth nothing any more, and says so.
+// A candidate is suspended while it obtains the lock. It gives back what is worth
+// nothing any more, and says so.
 func TestLateAcquisitionIsGivenBack(t *testing.T) {
 	const answer = 100 * time.Millisecond // less than an attempt may take
 	bubble(t, func(t *testing.T, server *memServer) {

@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// A process is frozen while a refresh is under way and wakes up after the deadline. The answer, which would have been good
-// for another while, is the first thing anybody looks at.
+// A process is frozen while a refresh is under way and wakes up after the deadline. The
+// answer, which would have been good for another while, is the first thing anybody
+// looks at.
 func TestLateSuccessDoesNotCountThoughNobodyLooked(t *testing.T) {
 	const answer = 90 * time.Millisecond // less than an attempt may take
 	bubble(t, func(t *testing.T, server *memServer) {
@@ -35,8 +36,9 @@ func TestZeroTermHasEnded(t *testing.T) {
 	}
 }
 
-// A12: the counter is lost, and there is no server clock to make up for it: what a candidate has seen, be it in its own terms
-// or in another's, is a floor for its tokens.
+// A12: the counter is lost, and there is no server clock to make up for it: what a
+// candidate has seen, be it in its own terms or in another's, is a floor for its
+// tokens.
 func TestTokensRiseAboveAllThatWereSeen(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		lose := func() {

@@ -7,13 +7,16 @@ import (
 	"time"
 )
 
-// jitterFactor is how much longer than RetryPeriod a candidate waits at most, as in client-go.
+// jitterFactor is how much longer than RetryPeriod a candidate waits at most, as in
+// client-go.
 const jitterFactor = 1.2
 
-// minAttempt is the shortest time in which an attempt to renew can be expected to get its answer.
+// minAttempt is the shortest time in which an attempt to renew can be expected to get
+// its answer.
 const minAttempt = 5 * time.Millisecond
 
-// attemptsPerDeadline is how many attempts to renew fit between the first and the deadline: it, and two more.
+// attemptsPerDeadline is how many attempts to renew fit between the first and the
+// deadline: it, and two more.
 const attemptsPerDeadline = 3
 
 // timing is the schedule that follows from a Config. doc.go has the model behind it.
@@ -27,8 +30,9 @@ type timing struct {
 	pause    time.Duration // between a failed attempt to renew and the next, at most
 }
 
-// newTiming divides what the deadline leaves after the first renewal is due, window, into three attempts and the two pauses
-// between them. The pauses get a third of it at the most, so that slow answers do not look like lost ones.
+// newTiming divides what the deadline leaves after the first renewal is due, window,
+// into three attempts and the two pauses between them. The pauses get a third of it at
+// the most, so that slow answers do not look like lost ones.
 func newTiming(c Config) timing {
 	t := timing{lease: c.LeaseDuration, deadline: c.RenewDeadline, retry: c.RetryPeriod, renew: c.LeaseDuration / 3}
 	window := t.deadline - t.renew
@@ -38,7 +42,8 @@ func newTiming(c Config) timing {
 	return t
 }
 
-// margin is the part of a lease that redislock does not rely on, for clocks that run at different rates.
+// margin is the part of a lease that redislock does not rely on, for clocks that run at
+// different rates.
 func margin(lease time.Duration) time.Duration { return lease/100 + 2*time.Millisecond }
 
 func (c Config) validateTimings() error {
@@ -65,7 +70,8 @@ func (c Config) validateTimings() error {
 	return errors.Join(errs...)
 }
 
-// between is a random duration from low up to high, so that candidates that met once do not meet again.
+// between is a random duration from low up to high, so that candidates that met once do
+// not meet again.
 func between(low, high time.Duration) time.Duration {
 	if high <= low {
 		return low
@@ -78,22 +84,26 @@ func (t timing) poll() time.Duration {
 	return between(t.retry, time.Duration(jitterFactor*float64(t.retry)))
 }
 
-// recontend is how long a candidate that has just lost a term waits before it tries again.
+// recontend is how long a candidate that has just lost a term waits before it tries
+// again.
 func (t timing) recontend() time.Duration { return between(t.retry/2, t.retry) }
 
-// standAside is how long a candidate that has resigned stays out: longer than any other waits between two looks.
+// standAside is how long a candidate that has resigned stays out: longer than any other
+// waits between two looks.
 func (t timing) standAside() time.Duration { return between(2*t.retry, 3*t.retry) }
 
-// expirySpread is over how long candidates spread that wait for the same lease to run out.
+// expirySpread is over how long candidates spread that wait for the same lease to run
+// out.
 const expirySpread = 4 * time.Millisecond
 
-// afterExpiry is how long to wait for a holder's lease to run out: Redis expires a key within the millisecond after its ttl.
+// afterExpiry is how long to wait for a holder's lease to run out: Redis expires a key
+// within the millisecond after its ttl.
 func afterExpiry(ttl time.Duration) time.Duration {
 	return ttl + between(time.Millisecond, time.Millisecond+expirySpread)
 }
 
-// backOff is how long a candidate waits whose last terms, as many as short says, ended as soon as they had begun. It doubles
-// up to two leases.
+// backOff is how long a candidate waits whose last terms, as many as short says, ended
+// as soon as they had begun. It doubles up to two leases.
 func (t timing) backOff(short int) time.Duration {
 	const doublings = 10 // far beyond the cap
 	wait := min(t.retry<<min(short-1, doublings), 2*t.lease)

@@ -12,7 +12,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// trouble logs what goes wrong again and again: each kind of error once, and when it is over how many there were.
+// trouble logs what goes wrong again and again: each kind of error once, and when it is
+// over how many there were.
 type trouble struct {
 	logger logr.Logger
 	over   string         // what to say when it is over
@@ -40,8 +41,8 @@ func (t *trouble) clear() {
 	t.counts = nil
 }
 
-// kind is what errors have in common that differ in addresses only: two attempts over two connections to one dead server fail
-// with different texts.
+// kind is what errors have in common that differ in addresses only: two attempts over
+// two connections to one dead server fail with different texts.
 func kind(err error) string {
 	var network *net.OpError
 	var reply redis.Error

@@ -13,7 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// dialError is what two dials of one dead server have in common, but for the port of our own end.
+// dialError is what two dials of one dead server have in common, but for the port of
+// our own end.
 func dialError(port int) error {
 	return &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{Port: port}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 }

@@ -9,15 +9,17 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// vigil is how a candidate waits for its next attempt: it listens for announcements, and looks by itself when it is time. What
-// it hears can make it try earlier, never later, so that lost, false and repeated announcements cost little.
+// vigil is how a candidate waits for its next attempt: it listens for announcements,
+// and looks by itself when it is time. What it hears can make it try earlier, never
+// later, so that lost, false and repeated announcements cost little.
 type vigil struct {
 	e     *Elector
 	watch watch // from the first wait to the beginning of the term: who finds the lock free need not listen
 	ended watch // the last that was closed
 }
 
-// keep waits until it is time for an attempt, after next at the latest, or ctx ends. It reports whether ctx is alive.
+// keep waits until it is time for an attempt, after next at the latest, or ctx ends. It
+// reports whether ctx is alive.
 func (v *vigil) keep(ctx context.Context, next time.Duration) bool {
 	if v.watch == nil {
 		v.watch = v.e.locker.Watch(v.e.key)
@@ -45,7 +47,8 @@ func (v *vigil) keep(ctx context.Context, next time.Duration) bool {
 	}
 }
 
-// suggested is after how long an announcement suggests an attempt, which is due by itself after so long.
+// suggested is after how long an announcement suggests an attempt, which is due by
+// itself after so long.
 func suggested(a redislock.Announcement, due time.Duration) time.Duration {
 	switch a.Kind {
 	case redislock.Released, redislock.Subscribed:
@@ -71,7 +74,8 @@ func (v *vigil) join() {
 	}
 }
 
-// silent says once that announcements are denied. That they do not arrive while Redis is away goes without saying.
+// silent says once that announcements are denied. That they do not arrive while Redis
+// is away goes without saying.
 func (e *Elector) silent(err error) {
 	if redis.HasErrorPrefix(err, "NOPERM") && !e.denied {
 		e.denied = true

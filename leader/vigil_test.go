@@ -61,7 +61,8 @@ func TestLostAnnouncementCostsAtMostARetryPeriod(t *testing.T) {
 	})
 }
 
-// Announcements that are false or repeated cost attempts, or nothing; above all they do not put off the next look.
+// Announcements that are false or repeated cost attempts, or nothing; above all they do
+// not put off the next look.
 func TestForgedAnnouncementsDoNotPutOffTheNextLook(t *testing.T) {
 	for _, kind := range []redislock.AnnouncementKind{redislock.Taken, redislock.Unavailable, redislock.Released, redislock.Subscribed} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
@@ -106,7 +107,8 @@ func TestWhoHearsThatTheLockIsTakenDoesNotTry(t *testing.T) {
 	})
 }
 
-// The release was heard: that no further announcements arrive does not make the lock any less free.
+// The release was heard: that no further announcements arrive does not make the lock
+// any less free.
 func TestLostConnectionLeavesASuggestedAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		server.mute = true

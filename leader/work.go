@@ -2,8 +2,9 @@ package leader
 
 import "context"
 
-// work runs what belongs to the user in one term on one goroutine: it asks for the fence floor, waits for the term to begin,
-// and calls OnStartedLeading and then OnStoppedLeading.
+// work runs what belongs to the user in one term on one goroutine: it asks for the
+// fence floor, waits for the term to begin, and calls OnStartedLeading and then
+// OnStoppedLeading.
 type work struct {
 	ctx termContext
 
@@ -61,8 +62,9 @@ func (w *work) begins() bool {
 	}
 }
 
-// lead calls OnStartedLeading and, once the term has ended, OnStoppedLeading. The second is deferred so that it follows a
-// panic of the first, and a runtime.Goexit in it.
+// lead calls OnStartedLeading and, once the term has ended, OnStoppedLeading. The
+// second is deferred so that it follows a panic of the first, and a runtime.Goexit in
+// it.
 func (w *work) lead(callbacks Callbacks, p *panics) {
 	defer func() {
 		p.keep(recover())

@@ -6,18 +6,21 @@ import (
 	"time"
 )
 
-// world is a backend for the acceptance suite: the lock in memory under a bubble's clock, or real Redis.
+// world is a backend for the acceptance suite: the lock in memory under a bubble's
+// clock, or real Redis.
 type world interface {
 	// candidate makes one that is not running yet, run starts it.
 	candidate(identity string, change func(*Config, *replica)) *replica
 	run(r *replica) *replica
 
-	// await waits until condition holds. In a bubble it may take at most limit; real time is only bounded.
+	// await waits until condition holds. In a bubble it may take at most limit; real
+	// time is only bounded.
 	await(limit time.Duration, what string, condition func() bool)
 
 	// holder is the identity of who holds the lock, "" if nobody does.
 	holder() string
-	// steal puts somebody else's lock in the place of what is there, for a minute. remove deletes whatever is there.
+	// steal puts somebody else's lock in the place of what is there, for a minute.
+	// remove deletes whatever is there.
 	steal()
 	remove()
 	// sever keeps candidates from reaching the server, heal ends that.

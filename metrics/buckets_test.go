@@ -45,8 +45,8 @@ func bucket(bounds []float64, d time.Duration) (low, high float64) {
 	return low, high
 }
 
-// The alert compares with half of what is usual. A quantile lies somewhere in its bucket, so that whole buckets have to be on
-// the right side of it.
+// The alert compares with half of what is usual. A quantile lies somewhere in its
+// bucket, so that whole buckets have to be on the right side of it.
 func TestMarginBucketsFitTheLease(t *testing.T) {
 	margins := bounds(t, "renew_margin_seconds")
 	for _, lease := range []time.Duration{1, 2, 3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 45, 50, 60} {

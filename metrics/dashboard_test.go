@@ -41,7 +41,8 @@ func readDashboard(t *testing.T) dashboard {
 	return d
 }
 
-// queries are the dashboard's, with its variables and Grafana's own replaced by what Grafana might put there.
+// queries are the dashboard's, with its variables and Grafana's own replaced by what
+// Grafana might put there.
 func (d dashboard) queries() []string {
 	fill := strings.NewReplacer("$job", ".*", "$name", ".*", "$__rate_interval", "1m", "$__range", "3h")
 	var all []string

@@ -42,7 +42,8 @@ func (s *elections) forget(name string) {
 	delete(s.byName, name)
 }
 
-// attempted takes note of an attempt to obtain the lock, and of whether anybody is known to hold it.
+// attempted takes note of an attempt to obtain the lock, and of whether anybody is
+// known to hold it.
 func (e *election) attempted(result leader.AcquireResult, known bool) {
 	switch {
 	case result == leader.AcquireHeld:
@@ -54,15 +55,17 @@ func (e *election) attempted(result leader.AcquireResult, known bool) {
 	}
 }
 
-// seen takes note of a leader and reports whether its term is new: all electors of a name see each term.
+// seen takes note of a leader and reports whether its term is new: all electors of a
+// name see each term.
 func (e *election) seen(fence int64) bool {
 	changed := e.fence != fence
 	e.led, e.fence = true, fence
 	return changed
 }
 
-// started takes note of a term of this process. It returns how long the vacancy before it was seen to last, and false if
-// there was none: the first leader of all takes over from nobody.
+// started takes note of a term of this process. It returns how long the vacancy before
+// it was seen to last, and false if there was none: the first leader of all takes over
+// from nobody.
 func (e *election) started() (time.Duration, bool) {
 	since := e.vacant
 	e.led, e.vacant = true, time.Time{}
@@ -74,7 +77,8 @@ func (e *election) ended(reason leader.EndReason) {
 	e.leaving = reason == leader.EndedStopped
 }
 
-// drained takes note that the lock is about to be released. What comes after Run is not looked at.
+// drained takes note that the lock is about to be released. What comes after Run is not
+// looked at.
 func (e *election) drained() {
 	if !e.leaving {
 		e.vacant = time.Now()

@@ -10,8 +10,8 @@ import (
 	"github.com/redisleader/redisleader/leader"
 )
 
-// Metrics that depend on the clocks, and are therefore read from the electors at each scrape: the process of a frozen leader
-// must not go on claiming what it knew before.
+// Metrics that depend on the clocks, and are therefore read from the electors at each
+// scrape: the process of a frozen leader must not go on claiming what it knew before.
 var (
 	status = prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "master_status"),
 		"Whether this process leads.", []string{"name"}, nil)
@@ -21,7 +21,8 @@ var (
 		"How long the term of this process lasts unless it is renewed.", []string{"name"}, nil)
 )
 
-// electors knows the electors that exist, by name, without keeping them alive. The zero value is empty.
+// electors knows the electors that exist, by name, without keeping them alive. The zero
+// value is empty.
 type electors struct {
 	mu     sync.Mutex
 	byName map[string][]weak.Pointer[leader.Elector]
@@ -36,8 +37,8 @@ func (s *electors) add(name string, e *leader.Elector) {
 	s.byName[name] = append(s.byName[name], weak.Make(e))
 }
 
-// alive returns the electors that still exist. It calls forget for each name of which none does any more, before another of
-// that name can be added.
+// alive returns the electors that still exist. It calls forget for each name of which
+// none does any more, before another of that name can be added.
 func (s *electors) alive(forget func(name string)) map[string][]*leader.Elector {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,7 +106,8 @@ func (m *Metrics) forget(name string) {
 
 type reading struct{ status, fence, remaining float64 }
 
-// sample reads the electors of one name; if several are in this process, the one that leads counts.
+// sample reads the electors of one name; if several are in this process, the one that
+// leads counts.
 func sample(electors []*leader.Elector) reading {
 	var s reading
 	for _, e := range electors {

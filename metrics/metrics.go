@@ -17,7 +17,8 @@ const (
 	renewFailed = "failure"
 )
 
-// Metrics is a leader.Observer and a prometheus.Collector. It is safe for use by many electors and goroutines.
+// Metrics is a leader.Observer and a prometheus.Collector. It is safe for use by many
+// electors and goroutines.
 type Metrics struct {
 	leader.NopObserver // for methods that later versions add
 
@@ -35,8 +36,9 @@ type Metrics struct {
 	failover      *prometheus.HistogramVec
 }
 
-// New returns a Metrics that is registered with registerer. The error is the registerer's, such as a
-// prometheus.AlreadyRegisteredError for a second Metrics in one registry.
+// New returns a Metrics that is registered with registerer. The error is the
+// registerer's, such as a prometheus.AlreadyRegisteredError for a second Metrics in one
+// registry.
 func New(registerer prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		draining:      gauge("draining", "Terms that have ended and whose work is still running."),
@@ -63,7 +65,8 @@ func counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: namespace, Name: name, Help: help}, append([]string{"name"}, labels...))
 }
 
-// vectors are the metrics that events change, as opposed to those that are read from the electors at each scrape.
+// vectors are the metrics that events change, as opposed to those that are read from
+// the electors at each scrape.
 func (m *Metrics) vectors() []vector {
 	return []vector{
 		m.draining, m.transitions, m.termsEnded, m.termDuration,
@@ -76,7 +79,8 @@ type vector interface {
 	DeletePartialMatch(prometheus.Labels) int
 }
 
-// ElectorCreated makes the series of an elector exist, with all values of their labels, so that a first event is a step from 0.
+// ElectorCreated makes the series of an elector exist, with all values of their labels,
+// so that a first event is a step from 0.
 func (m *Metrics) ElectorCreated(name string, e *leader.Elector) {
 	m.electors.add(name, e)
 	m.draining.WithLabelValues(name)

@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// lease is long enough for a machine that is busy with other tests, and renewed every third of it.
+// lease is long enough for a machine that is busy with other tests, and renewed every
+// third of it.
 const lease = 2 * time.Second
 
 func newMetrics(t *testing.T) (*metrics.Metrics, *prometheus.Registry) {
@@ -59,7 +60,8 @@ func elector(t *testing.T, server *redistest.Server, name string, observer leade
 	return e
 }
 
-// idle returns a candidate that never runs, and so needs no server. It lives as long as the test.
+// idle returns a candidate that never runs, and so needs no server. It lives as long as
+// the test.
 func idle(t *testing.T) *leader.Elector {
 	t.Helper()
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
@@ -73,7 +75,8 @@ func idle(t *testing.T) *leader.Elector {
 	return e
 }
 
-// run runs e until the returned function is called, and keeps it, and so its series, until the end of the test.
+// run runs e until the returned function is called, and keeps it, and so its series,
+// until the end of the test.
 func run(t *testing.T, e *leader.Elector) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +101,8 @@ func await(t *testing.T, what string, condition func() bool) {
 	}
 }
 
-// series returns the value of a series, such as `master_status{name="a"}`, and whether it exists.
+// series returns the value of a series, such as `master_status{name="a"}`, and whether
+// it exists.
 func series(t *testing.T, gatherer prometheus.Gatherer, want string) (float64, bool) {
 	t.Helper()
 	families, err := gatherer.Gather()

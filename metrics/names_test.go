@@ -11,7 +11,8 @@ import (
 
 var metricName = regexp.MustCompile(`\bleader_election_[a-z0-9_]+`)
 
-// described are the names that the code describes, each with those of its series: a histogram has three.
+// described are the names that the code describes, each with those of its series: a
+// histogram has three.
 func described(t *testing.T) map[string][]string {
 	t.Helper()
 	m, registry := newMetrics(t)

@@ -22,8 +22,8 @@ import (
 
 var record = flag.Bool("record", false, "record an election of six minutes into "+recordedTest)
 
-// scenario is an election in which the first leader is killed, the second freezes for a while, and then Redis is away. Times
-// count from the first scrape.
+// scenario is an election in which the first leader is killed, the second freezes for a
+// while, and then Redis is away. Times count from the first scrape.
 type scenario struct {
 	lease, every                          time.Duration // every is from one scrape to the next
 	kill, freeze, thaw, outage, back, end time.Duration
@@ -99,7 +99,8 @@ func (r *recorder) leaders(row int) []*replica {
 	return slices.DeleteFunc(slices.Clone(r.replicas), func(p *replica) bool { return r.at("master_status", p.name, row) == 0 })
 }
 
-// String is the recording as promtool's input_series. A series that ends gets the mark that Prometheus gives it.
+// String is the recording as promtool's input_series. A series that ends gets the mark
+// that Prometheus gives it.
 func (r *recorder) String() string {
 	var text strings.Builder
 	for _, series := range slices.Sorted(maps.Keys(r.columns)) {

@@ -24,11 +24,12 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// replicaEnv makes this test binary a replica instead. It holds the replica's lease and the address of Redis.
+// replicaEnv makes this test binary a replica instead. It holds the replica's lease and
+// the address of Redis.
 const replicaEnv = "REDISLEADER_METRICS_REPLICA"
 
-// beReplica competes and serves its metrics, at the address that it prints, until standard input ends: it does not outlive
-// the test that started it.
+// beReplica competes and serves its metrics, at the address that it prints, until
+// standard input ends: it does not outlive the test that started it.
 func beReplica(settings string) error {
 	text, addr, _ := strings.Cut(settings, " ")
 	lease, err := time.ParseDuration(text)
@@ -94,7 +95,8 @@ func startReplica(t *testing.T, name string, server *redistest.Server, lease tim
 	return &replica{name, "http://" + strings.TrimSpace(addr) + "/metrics", cmd}
 }
 
-// scrape returns the values of the replica's series as they are printed; none if it does not answer in time.
+// scrape returns the values of the replica's series as they are printed; none if it
+// does not answer in time.
 func (r *replica) scrape(client *http.Client) map[string]string {
 	response, err := client.Get(r.url)
 	if err != nil {

@@ -14,10 +14,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// recordedTest has the recorded series, between two marks, and what the rules are to make of them.
+// recordedTest has the recorded series, between two marks, and what the rules are to
+// make of them.
 const recordedTest = "testdata/recorded_election_test.yaml"
 
-// promtool runs it. Rules that nobody could check are not to pass, so that it has to be there.
+// promtool runs it. Rules that nobody could check are not to pass, so that it has to be
+// there.
 func promtool(t *testing.T, input string, args ...string) {
 	t.Helper()
 	path, err := exec.LookPath("promtool")

@@ -35,7 +35,8 @@ var formats = map[string]string{
 	"OpenMetrics": "application/openmetrics-text;version=1.0.0",
 }
 
-// tokenIn returns what a scrape prints as the fencing token, read in the only way that Prometheus has: as a float64.
+// tokenIn returns what a scrape prints as the fencing token, read in the only way that
+// Prometheus has: as a float64.
 func tokenIn(t *testing.T, text string) (printed string, token int64) {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, "\nleader_election_fence_token{name=\"job\"} ")

@@ -15,8 +15,9 @@ import (
 // appKey is a lock under the default prefix of elections, which the user may touch.
 const appKey = "redisleader:{app}"
 
-// documented are the rules of the user that the README tells operators to create. HELLO and AUTH need no permission. go-redis
-// does without CLIENT SETINFO, which Redis 7.0 does not know and would not accept in a rule.
+// documented are the rules of the user that the README tells operators to create. HELLO
+// and AUTH need no permission. go-redis does without CLIENT SETINFO, which Redis 7.0
+// does not know and would not accept in a rule.
 func (s *scene) documented() []string {
 	s.Helper()
 	_, rules, err := redistest.DocumentedUser()
@@ -24,10 +25,12 @@ func (s *scene) documented() []string {
 	return rules
 }
 
-// forAnnouncements are those that are optional. The README says so, and that a lock works without.
+// forAnnouncements are those that are optional. The README says so, and that a lock
+// works without.
 var forAnnouncements = []string{"+publish", "+subscribe", "+unsubscribe", "+pubsub|numsub", "+ping"}
 
-// actAs lets a user with these rules do everything that a lock can do, and joins what was refused.
+// actAs lets a user with these rules do everything that a lock can do, and joins what
+// was refused.
 func (s *scene) actAs(user string, rules []string) error {
 	s.Helper()
 	s.must(s.redis.Do(s.Context(), append([]any{"ACL", "SETUSER", user, "reset"}, words(rules)...)...).Err())
@@ -83,7 +86,8 @@ func TestUserOfTheREADMECanDoNothingElse(t *testing.T) {
 	}
 }
 
-// A lock whose time to live cannot be set must not be left behind, for it would stay for ever.
+// A lock whose time to live cannot be set must not be left behind, for it would stay
+// for ever.
 func TestNothingIsLeftWithoutThePermissionToExpire(t *testing.T) {
 	s := ownScene(t)
 	for _, token := range []string{"", "chosen"} { // an Obtain with a token of the caller's own does not clean up

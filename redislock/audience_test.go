@@ -8,7 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// eavesdrop subscribes to channels on a connection of its own, which unlike a Watch loses nothing that was not read yet.
+// eavesdrop subscribes to channels on a connection of its own, which unlike a Watch
+// loses nothing that was not read yet.
 func (s *scene) eavesdrop(channels ...string) *redis.PubSub {
 	s.Helper()
 	heard := s.redis.Subscribe(s.Context(), channels...)
@@ -43,7 +44,8 @@ func (s *scene) handOver(client RedisClient, key string) {
 	s.must(lock.Release(s.Context()))
 }
 
-// A release is told to all of few and to at least four of many, to each once, with how many were told on the same channel.
+// A release is told to all of few and to at least four of many, to each once, with how
+// many were told on the same channel.
 func TestReleaseIsToldToAFewOfMany(t *testing.T) {
 	s := ownScene(t)
 	for row, c := range []struct {
@@ -89,7 +91,8 @@ func TestReleaseIsToldToAFewOfMany(t *testing.T) {
 	}
 }
 
-// No channel is the first each time: one whose listeners are all frozen must not be the only one that is told.
+// No channel is the first each time: one whose listeners are all frozen must not be the
+// only one that is told.
 func TestReleaseIsToldToOthersEachTime(t *testing.T) {
 	s := ownScene(t)
 	var heard [channels]*redis.PubSub
@@ -110,7 +113,8 @@ func TestReleaseIsToldToOthersEachTime(t *testing.T) {
 	}
 }
 
-// Who may not count the listeners, or does not see them because they listen by way of another server, tells all.
+// Who may not count the listeners, or does not see them because they listen by way of
+// another server, tells all.
 func TestReleaseIsToldToAllIfNobodyIsKnownToListen(t *testing.T) {
 	s := ownScene(t)
 	s.must(s.redis.Do(t.Context(), "ACL", "SETUSER", "blind", "on", ">secret", "allchannels", "~*", "+@all", "-pubsub").Err())
@@ -125,7 +129,8 @@ func TestReleaseIsToldToAllIfNobodyIsKnownToListen(t *testing.T) {
 	}
 }
 
-// Who was told of a release together with others tells them that it was faster. Who was alone, or told nothing, does not.
+// Who was told of a release together with others tells them that it was faster. Who was
+// alone, or told nothing, does not.
 func TestWhoWasToldTogetherHearsThatTheLockIsTaken(t *testing.T) {
 	s := ownScene(t)
 	heard := s.eavesdrop(Channels(job)...) // one listener more on each channel
@@ -164,7 +169,8 @@ func TestLoneListenerDoesNotTellItself(t *testing.T) {
 	}
 }
 
-// Watches of one Client hear of a release one after the other, and so are a crowd of their own.
+// Watches of one Client hear of a release one after the other, and so are a crowd of
+// their own.
 func TestWatchesOfOneClientAreACrowd(t *testing.T) {
 	s := ownScene(t)
 	client := New(s.app)
@@ -185,7 +191,8 @@ func TestWatchesOfOneClientAreACrowd(t *testing.T) {
 	}
 }
 
-// A user without channels may count who listens and not publish. Neither what was obtained nor the release depends on it.
+// A user without channels may count who listens and not publish. Neither what was
+// obtained nor the release depends on it.
 func TestCountingMayBePermittedAndPublishingDenied(t *testing.T) {
 	s := ownScene(t)
 	s.must(s.redis.Do(t.Context(), "ACL", "SETUSER", "quiet", "on", ">secret", "resetchannels", "~*", "+@all").Err())

@@ -15,21 +15,24 @@ import (
 	"github.com/redisleader/redisleader/internal/clock"
 )
 
-// RedisClient is what the package needs of a client: the ability to run scripts. *redis.Client, *redis.ClusterClient,
-// failover clients and redis.UniversalClient have it; for those that are refused see ErrUnsupportedClient.
+// RedisClient is what the package needs of a client: the ability to run scripts.
+// *redis.Client, *redis.ClusterClient, failover clients and redis.UniversalClient have
+// it; for those that are refused see ErrUnsupportedClient.
 type RedisClient interface {
 	redis.Scripter
 }
 
-// Client obtains locks through one Redis client. It is safe for use by many goroutines. While somebody watches a lock it
-// keeps one connection for announcements and the goroutines that serve it; otherwise it has neither.
+// Client obtains locks through one Redis client. It is safe for use by many goroutines.
+// While somebody watches a lock it keeps one connection for announcements and the
+// goroutines that serve it; otherwise it has neither.
 type Client struct {
 	client RedisClient
 	now    func() clock.Instant
 	hub    hub
 }
 
-// New returns a Client that uses client. A client that is unsupported is reported by each Obtain.
+// New returns a Client that uses client. A client that is unsupported is reported by
+// each Obtain.
 func New(client RedisClient) *Client {
 	c := &Client{client: client, now: clock.Now}
 	c.hub.client, _ = client.(subscriber)
@@ -48,25 +51,28 @@ func ObtainMulti(ctx context.Context, client RedisClient, keys []string, ttl tim
 	return New(client).ObtainMulti(ctx, keys, ttl, opt)
 }
 
-// Obtain tries to obtain the lock named key for ttl (at least 1 ms, rounded up to whole milliseconds). Each attempt is one
-// command. Options may be nil.
+// Obtain tries to obtain the lock named key for ttl (at least 1 ms, rounded up to whole
+// milliseconds). Each attempt is one command. Options may be nil.
 //
-// If somebody else holds the lock and there are no retries, or no more, it returns exactly ErrNotObtained. With a
-// RetryStrategy it waits until ctx ends; a ctx without a deadline is capped by ttl. Then the error matches both
-// ErrNotObtained and the context's error. If ctx has ended already, the error matches the context's alone.
+// If somebody else holds the lock and there are no retries, or no more, it returns
+// exactly ErrNotObtained. With a RetryStrategy it waits until ctx ends; a ctx without a
+// deadline is capped by ttl. Then the error matches both ErrNotObtained and the
+// context's error. If ctx has ended already, the error matches the context's alone.
 //
-// An error that matches neither says that an attempt failed, perhaps after Redis applied it. Before returning it, Obtain
-// tries to delete what it may have created, with a detached context, for a third of the ttl but at least 250 ms and at
-// most 2 s. Errors are not retried. Matched are also ErrInvalidTTL and ErrUnsupportedClient; then, and for all invalid
-// options, nothing was sent.
+// An error that matches neither says that an attempt failed, perhaps after Redis
+// applied it. Before returning it, Obtain tries to delete what it may have created,
+// with a detached context, for a third of the ttl but at least 250 ms and at most 2 s.
+// Errors are not retried. Matched are also ErrInvalidTTL and ErrUnsupportedClient;
+// then, and for all invalid options, nothing was sent.
 //
-// The lock is returned on an affirmative reply, however late that came: Remaining says what is left.
+// The lock is returned on an affirmative reply, however late that came: Remaining says
+// what is left.
 func (c *Client) Obtain(ctx context.Context, key string, ttl time.Duration, opt *Options) (*Lock, error) {
 	return c.ObtainMulti(ctx, []string{key}, ttl, opt)
 }
 
-// ObtainMulti is Obtain for several locks, all or none, which then live and go as one. In a Cluster they have to be in
-// one slot.
+// ObtainMulti is Obtain for several locks, all or none, which then live and go as one.
+// In a Cluster they have to be in one slot.
 func (c *Client) ObtainMulti(ctx context.Context, keys []string, ttl time.Duration, opt *Options) (*Lock, error) {
 	opt = opt.orDefault()
 	if err := errors.Join(c.supported(), opt.validate(keys, ttl)); err != nil {
@@ -79,7 +85,8 @@ func (c *Client) ObtainMulti(ctx context.Context, keys []string, ttl time.Durati
 	return r.acquire(ctx)
 }
 
-// supported reports whether the client can keep a lock in one place and run a script in a single call.
+// supported reports whether the client can keep a lock in one place and run a script in
+// a single call.
 func (c *Client) supported() error {
 	switch c.client.(type) {
 	case nil:
@@ -90,7 +97,8 @@ func (c *Client) supported() error {
 	return nil
 }
 
-// request is one Obtain: the same for each of its attempts, so that Redis recognises one that it has applied already.
+// request is one Obtain: the same for each of its attempts, so that Redis recognises
+// one that it has applied already.
 type request struct {
 	lock *Lock // what the caller gets when an attempt succeeds
 	ttl  time.Duration
@@ -110,7 +118,8 @@ func (c *Client) newRequest(keys []string, ttl time.Duration, opt *Options) requ
 	return r
 }
 
-// randomToken is 128 bits from crypto/rand, which crashes the program rather than return less.
+// randomToken is 128 bits from crypto/rand, which crashes the program rather than
+// return less.
 func randomToken() string {
 	var random [16]byte
 	var text [22]byte
@@ -162,16 +171,18 @@ func (r *request) attempt(ctx context.Context) error {
 	return nil
 }
 
-// cleanUp deletes what an attempt of unknown outcome may have created. Even an error that Redis sent leaves the outcome
-// unknown: the client library silently sends a command again after a lost reply. A token that the caller chose may
-// stand for a lock obtained earlier, which is not ours to delete; and a server that could not be reached just now is not asked
-// again.
+// cleanUp deletes what an attempt of unknown outcome may have created. Even an error
+// that Redis sent leaves the outcome unknown: the client library silently sends a
+// command again after a lost reply. A token that the caller chose may stand for a lock
+// obtained earlier, which is not ours to delete; and a server that could not be reached
+// just now is not asked again.
 func (r *request) cleanUp(ctx context.Context, err error) {
 	if r.opt.Token != "" || unreachable(err) {
 		return
 	}
-	// On a connection of its own the deletion may overtake the attempt. Redis replies after a turn of its event loop, in
-	// which it has then done both: a second look finds what the first came too early for.
+	// On a connection of its own the deletion may overtake the attempt. Redis replies
+	// after a turn of its event loop, in which it has then done both: a second look
+	// finds what the first came too early for.
 	ctx, cancel := detach(ctx, r.ttl)
 	defer cancel()
 	for range 2 {

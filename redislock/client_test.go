@@ -84,7 +84,8 @@ func TestA17_RandomlyRoutingClusterClientSeesTheMaster(t *testing.T) {
 	}
 }
 
-// announce makes the master tell clients of its replica, which it does once that has replicated something.
+// announce makes the master tell clients of its replica, which it does once that has
+// replicated something.
 func announce(s *scene) {
 	s.eventually("the replica to be announced", func() bool {
 		s.must(s.redis.Set(s.Context(), s.fence+"2", "x", 0).Err())

@@ -12,8 +12,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// The tests in this file are written as users of github.com/bsm/redislock write their code: with nothing but the import
-// path changed it has to compile and to do the same.
+// The tests in this file are written as users of github.com/bsm/redislock write their
+// code: with nothing but the import path changed it has to compile and to do the same.
 
 var compatKeys atomic.Int64
 

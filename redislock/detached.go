@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Bounds of a call that is detached from the caller's context, because that has ended: a third of the ttl, after which there
-// is soon nothing left to delete, within these limits.
+// Bounds of a call that is detached from the caller's context, because that has ended:
+// a third of the ttl, after which there is soon nothing left to delete, within these
+// limits.
 const (
 	minDetached = 250 * time.Millisecond
 	maxDetached = 2 * time.Second
@@ -17,7 +18,8 @@ func detach(ctx context.Context, ttl time.Duration) (context.Context, context.Ca
 	return context.WithTimeout(context.WithoutCancel(ctx), max(minDetached, min(ttl/3, maxDetached)))
 }
 
-// hasEnded is why ctx has ended, nil if it has not. A connection that heeds a deadline may notice it before the context does.
+// hasEnded is why ctx has ended, nil if it has not. A connection that heeds a deadline
+// may notice it before the context does.
 func hasEnded(ctx context.Context) error {
 	deadline, ok := ctx.Deadline()
 	if err := ctx.Err(); err != nil || !ok || time.Now().Before(deadline) {

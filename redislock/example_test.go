@@ -41,8 +41,8 @@ func Example() {
 	// a second time: redislock: not obtained
 }
 
-// The account rejects a token that is lower than the highest it has seen. A holder that lost its lock without noticing,
-// because its process was frozen, thereby does no harm.
+// The account rejects a token that is lower than the highest it has seen. A holder that
+// lost its lock without noticing, because its process was frozen, thereby does no harm.
 func ExampleLock_FenceToken() {
 	client := redis.NewClient(&redis.Options{Addr: redisAddr, ContextTimeoutEnabled: true})
 	defer func() { _ = client.Close() }()
@@ -106,7 +106,8 @@ func ExampleClient_Obtain_retry() {
 	})
 	fmt.Println(err == redislock.ErrNotObtained, "after", seen, "attempts")
 
-	// Retries that grow apart, until a deadline of one's own. Without one the ttl is the limit.
+	// Retries that grow apart, until a deadline of one's own. Without one the ttl is
+	// the limit.
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	backoff := &redislock.Options{RetryStrategy: redislock.ExponentialBackoff(16*time.Millisecond, time.Second)}
@@ -128,8 +129,9 @@ func ExampleClient_Obtain_retry() {
 	// obtained migration
 }
 
-// A watchdog that keeps the lock while the work runs, and cancels the work once the lock is lost. Package leader does this and
-// more: its context also ends by the clock while Redis does not answer.
+// A watchdog that keeps the lock while the work runs, and cancels the work once the
+// lock is lost. Package leader does this and more: its context also ends by the clock
+// while Redis does not answer.
 func ExampleLock_Refresh() {
 	client := redis.NewClient(&redis.Options{Addr: redisAddr, ContextTimeoutEnabled: true})
 	defer func() { _ = client.Close() }()

@@ -58,7 +58,8 @@ func TestA8_AcquireAppliedReplyLost(t *testing.T) {
 	s.wantField(s.key, "fence", "1")
 }
 
-// TestA8_CancelInTheUnknownState cancels when the script has been applied and its reply is lost.
+// TestA8_CancelInTheUnknownState cancels when the script has been applied and its reply
+// is lost.
 func TestA8_CancelInTheUnknownState(t *testing.T) {
 	s := newScene(t)
 	proxy, client := s.proxied(resending)
@@ -181,8 +182,9 @@ func TestA16_NothingOutlivesRelease(t *testing.T) {
 	s.eventually("goroutines to end", func() bool { return runtime.NumGoroutine() <= before+workers/2 })
 }
 
-// interruptedObtain obtains a lock with a context that ends within 2 ms, and if it gets it releases it within 2 ms. Nobody
-// else wants the lock, so the only error worth mention is to find it held.
+// interruptedObtain obtains a lock with a context that ends within 2 ms, and if it gets
+// it releases it within 2 ms. Nobody else wants the lock, so the only error worth
+// mention is to find it held.
 func interruptedObtain(ctx context.Context, locker *Client, key string) error {
 	var cancel context.CancelFunc
 	moment := func() time.Duration { return rand.N(2 * time.Millisecond) }

@@ -168,7 +168,8 @@ func TestFenceKeepsAllDigits(t *testing.T) {
 	}
 }
 
-// TestUnusableFenceCounter gives tokens of its own, so that no clean-up hides a lock that was written too early.
+// TestUnusableFenceCounter gives tokens of its own, so that no clean-up hides a lock
+// that was written too early.
 func TestUnusableFenceCounter(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// refused is what Obtain tells about the holder of the scene's lock, which it must not get.
+// refused is what Obtain tells about the holder of the scene's lock, which it must not
+// get.
 func (s *scene) refused() Holder {
 	s.Helper()
 	var holders []Holder
@@ -109,7 +110,8 @@ func TestB10_ForeignKeyIsNeverOverwritten(t *testing.T) {
 	}
 }
 
-// A value that no script has minted is not believed: as a floor for the next token it would keep everybody from obtaining one.
+// A value that no script has minted is not believed: as a floor for the next token it
+// would keep everybody from obtaining one.
 func TestImpossibleFenceOfAHolderIsNotBelieved(t *testing.T) {
 	for _, fence := range []string{"9223372036854775807", "9007199254740992", "-1", "x", "99999999999999999999"} {
 		holder, err := refusal([]any{"held", "", fence, int64(1)}, "")

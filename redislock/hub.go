@@ -56,8 +56,8 @@ func (h *hub) add(w *Watch) {
 	}
 }
 
-// remove ends a watch and, with the last one, the session. It does not wait for its goroutines, because who has just obtained a
-// lock has better things to do.
+// remove ends a watch and, with the last one, the session. It does not wait for its
+// goroutines, because who has just obtained a lock has better things to do.
 func (h *hub) remove(w *Watch) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,7 +87,8 @@ func (h *hub) wanted() []string {
 	return slices.Collect(maps.Keys(h.watches))
 }
 
-// crowded reports whether others may be about to try because of the release that was last announced on the channel.
+// crowded reports whether others may be about to try because of the release that was
+// last announced on the channel.
 func (h *hub) crowded(channel string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -149,7 +150,8 @@ func (h *hub) tellAll(s *session, a Announcement) {
 	}
 }
 
-// join waits for the sessions that were stopped. One that serves other watches goes on, for as long as these last.
+// join waits for the sessions that were stopped. One that serves other watches goes on,
+// for as long as these last.
 func (h *hub) join() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,14 +7,16 @@ import (
 	"github.com/redisleader/redisleader/internal/clock"
 )
 
-// usable is the part of ttl that this process may rely on: the rest covers two clocks that do not run at the same rate
-// (1 %) and the millisecond in which Redis expires keys.
+// usable is the part of ttl that this process may rely on: the rest covers two clocks
+// that do not run at the same rate (1 %) and the millisecond in which Redis expires
+// keys.
 func usable(ttl time.Duration) time.Duration {
 	return ttl - ttl/100 - 2*time.Millisecond
 }
 
-// lease is what this process knows about its lock without asking Redis: it can be relied upon until sent + span. The
-// instant is the one before the attempt was sent, since the server may have applied it at any moment after.
+// lease is what this process knows about its lock without asking Redis: it can be
+// relied upon until sent + span. The instant is the one before the attempt was sent,
+// since the server may have applied it at any moment after.
 type lease struct {
 	mu       sync.Mutex
 	sent     clock.Instant
@@ -41,8 +43,9 @@ func (l *lease) left(now clock.Instant) time.Duration {
 	return left
 }
 
-// begin notes a refresh that is about to be sent. Redis may apply it at any moment from now on, so one that shortens the
-// lease counts from here, whatever becomes of it. It reports false if the lease has ended.
+// begin notes a refresh that is about to be sent. Redis may apply it at any moment from
+// now on, so one that shortens the lease counts from here, whatever becomes of it. It
+// reports false if the lease has ended.
 func (l *lease) begin(now clock.Instant, span time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,12 +71,13 @@ func (l *lease) abandon() {
 	l.inFlight--
 }
 
-// extend notes that a refresh succeeded and reports whether the lease goes on: a success that comes after the lease has
-// run out does not bring it back, because somebody may have looked in between.
+// extend notes that a refresh succeeded and reports whether the lease goes on: a
+// success that comes after the lease has run out does not bring it back, because
+// somebody may have looked in between.
 //
-// Refreshes may overlap, and Redis may apply them in any order, whatever that of their replies. Whichever it applied last
-// did so after the newest instant of all successes, so that instant counts, with the shortest span among those that
-// overlapped.
+// Refreshes may overlap, and Redis may apply them in any order, whatever that of their
+// replies. Whichever it applied last did so after the newest instant of all successes,
+// so that instant counts, with the shortest span among those that overlapped.
 func (l *lease) extend(now, sent clock.Instant) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,8 +99,9 @@ func (l *lease) lose() {
 	l.ended, l.gone = true, true
 }
 
-// giveUp ends the lease because its release is about to be sent. It reports whether, as far as this process knows, the
-// lock is still on the server: then a release that finds nothing is the repetition of one whose reply was lost.
+// giveUp ends the lease because its release is about to be sent. It reports whether, as
+// far as this process knows, the lock is still on the server: then a release that finds
+// nothing is the repetition of one whose reply was lost.
 func (l *lease) giveUp(now clock.Instant) (present bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

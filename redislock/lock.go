@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Lock is a lock that was obtained. All methods are safe on a nil *Lock and for use by many goroutines.
+// Lock is a lock that was obtained. All methods are safe on a nil *Lock and for use by
+// many goroutines.
 type Lock struct {
 	client   *Client
 	keys     []string
@@ -17,16 +18,17 @@ type Lock struct {
 	fence    int64
 	lease    lease
 
-	// Room for what nearly every lock needs, so that one allocation does for all of it: a lock's and a fence key's name, and the
-	// arguments of scripts, which are pointers because an interface that holds a string or a number is another allocation.
+	// Room for what nearly every lock needs, so that one allocation does for all of it:
+	// a lock's and a fence key's name, and the arguments of scripts, which are pointers
+	// because an interface that holds a string or a number is another allocation.
 	names       [2]string
 	obtainTTL   int64 // milliseconds
 	obtainArgs  [5]any
 	releaseArgs [2]any
 }
 
-// newLock prepares what an Obtain gives if it succeeds. The keys are copied, because the caller may go on using its own, with
-// room for one more.
+// newLock prepares what an Obtain gives if it succeeds. The keys are copied, because
+// the caller may go on using its own, with room for one more.
 func newLock(c *Client, keys []string, opt *Options) *Lock {
 	l := &Lock{client: c, token: opt.Token, metadata: opt.Metadata, flags: opt.flags(&c.hub, keys[0])}
 	if l.token == "" {
@@ -57,8 +59,8 @@ func (l *Lock) Keys() []string {
 	return slices.Clone(l.keys)
 }
 
-// Token is the ownership token. It is a secret between this process and Redis: keep it out of logs, and do not mistake it
-// for the fencing token.
+// Token is the ownership token. It is a secret between this process and Redis: keep it
+// out of logs, and do not mistake it for the fencing token.
 func (l *Lock) Token() string {
 	if l == nil {
 		return ""
@@ -74,8 +76,9 @@ func (l *Lock) Metadata() string {
 	return l.metadata
 }
 
-// FenceToken is the fencing token of this acquisition: greater than those of all earlier ones with the same FenceKey, at most
-// 2^53-1, and 0 without a FenceKey. A resource that rejects tokens lower than the highest it has seen is safe from late
+// FenceToken is the fencing token of this acquisition: greater than those of all
+// earlier ones with the same FenceKey, at most 2^53-1, and 0 without a FenceKey. A
+// resource that rejects tokens lower than the highest it has seen is safe from late
 // writes of earlier holders (M. Kleppmann, "How to do distributed locking", 2016).
 func (l *Lock) FenceToken() int64 {
 	if l == nil {
@@ -84,11 +87,13 @@ func (l *Lock) FenceToken() int64 {
 	return l.fence
 }
 
-// Remaining is how long this process may rely on the lock without asking Redis; zero or less means that the lock is lost,
-// and then it stays so. It counts from before the latest successful Obtain or Refresh was sent, less a margin of
-// ttl/100 + 2 ms for clocks that run at different rates, and sees time that passed while the machine was suspended. A
-// failed Refresh leaves it unchanged, except that one with a shorter ttl counts from when it was sent. From the moment a
-// Release is sent nothing remains. It does no I/O.
+// Remaining is how long this process may rely on the lock without asking Redis; zero or
+// less means that the lock is lost, and then it stays so. It counts from before the
+// latest successful Obtain or Refresh was sent, less a margin of ttl/100 + 2 ms for
+// clocks that run at different rates, and sees time that passed while the machine was
+// suspended. A failed Refresh leaves it unchanged, except that one with a shorter ttl
+// counts from when it was sent. From the moment a Release is sent nothing remains. It
+// does no I/O.
 func (l *Lock) Remaining() time.Duration {
 	if l == nil {
 		return 0
@@ -96,9 +101,10 @@ func (l *Lock) Remaining() time.Duration {
 	return l.lease.remaining(l.client.now())
 }
 
-// TTL asks Redis how long the lock lives unless it is refreshed, in whole milliseconds; of several locks it is the
-// shortest. It is 0 if the lock is no longer ours, and negative if it is but lost its time to live (PERSIST), which the
-// next Refresh gives back. A nil *Lock returns ErrLockNotHeld.
+// TTL asks Redis how long the lock lives unless it is refreshed, in whole milliseconds;
+// of several locks it is the shortest. It is 0 if the lock is no longer ours, and
+// negative if it is but lost its time to live (PERSIST), which the next Refresh gives
+// back. A nil *Lock returns ErrLockNotHeld.
 func (l *Lock) TTL(ctx context.Context) (time.Duration, error) {
 	if l == nil {
 		return 0, ErrLockNotHeld
@@ -114,13 +120,15 @@ func (l *Lock) TTL(ctx context.Context) (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, nil
 }
 
-// Refresh sets the time to live anew to ttl (at least 1 ms, rounded up to whole milliseconds), if the lock is still ours;
-// it never creates one. Of the options it reads RetryStrategy alone.
+// Refresh sets the time to live anew to ttl (at least 1 ms, rounded up to whole
+// milliseconds), if the lock is still ours; it never creates one. Of the options it
+// reads RetryStrategy alone.
 //
-// ErrNotObtained means that the lock is lost: Redis knows it as somebody else's or not at all, or it ran out by our own
-// clocks, be it during the call. That is final and not retried. Other errors are retried as the strategy says, while
-// something remains of the lock and ctx lasts; they leave Remaining unchanged. ErrInvalidTTL means that nothing was sent.
-// A nil *Lock returns ErrNotObtained.
+// ErrNotObtained means that the lock is lost: Redis knows it as somebody else's or not
+// at all, or it ran out by our own clocks, be it during the call. That is final and not
+// retried. Other errors are retried as the strategy says, while something remains of
+// the lock and ctx lasts; they leave Remaining unchanged. ErrInvalidTTL means that
+// nothing was sent. A nil *Lock returns ErrNotObtained.
 func (l *Lock) Refresh(ctx context.Context, ttl time.Duration, opt *Options) error {
 	if err := validateTTL(ttl); err != nil {
 		return err
@@ -162,13 +170,15 @@ func (l *Lock) refresh(ctx context.Context, ttl time.Duration) error {
 	return nil
 }
 
-// Release deletes the lock if it is still ours. If ctx has ended, before the call or during it, Release makes one more attempt
-// with a context of its own, for a third of the ttl but at least 250 ms and at most 2 s; an interruption of what the
-// lock was for must not leave it behind.
+// Release deletes the lock if it is still ours. If ctx has ended, before the call or
+// during it, Release makes one more attempt with a context of its own, for a third of
+// the ttl but at least 250 ms and at most 2 s; an interruption of what the lock was for
+// must not leave it behind.
 //
-// ErrLockNotHeld means that there was nothing to release: it had run out, is somebody else's, or was released before. If
-// Redis finds no lock at a time at which ours cannot have run out yet, that is taken as the answer to a release whose
-// first reply was lost, and is a success. After any other error Release may be called again.
+// ErrLockNotHeld means that there was nothing to release: it had run out, is somebody
+// else's, or was released before. If Redis finds no lock at a time at which ours cannot
+// have run out yet, that is taken as the answer to a release whose first reply was
+// lost, and is a success. After any other error Release may be called again.
 func (l *Lock) Release(ctx context.Context) error {
 	if l == nil {
 		return ErrLockNotHeld

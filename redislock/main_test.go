@@ -10,7 +10,8 @@ import (
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
-// shared is the server of all tests that do it no harm: each uses keys of its own. It is set by TestMain.
+// shared is the server of all tests that do it no harm: each uses keys of its own. It
+// is set by TestMain.
 var shared *redistest.Server
 
 // ServerStarted is told the address of the shared server. Package redislock_test sets it.

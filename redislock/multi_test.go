@@ -108,8 +108,8 @@ func TestPartialReobtainMintsANewFence(t *testing.T) {
 	}
 }
 
-// TestReobtainOfSeveralKeepsTheHighestFence joins locks that were obtained one by one: the writes of one of them carry
-// the higher token already.
+// TestReobtainOfSeveralKeepsTheHighestFence joins locks that were obtained one by one:
+// the writes of one of them carry the higher token already.
 func TestReobtainOfSeveralKeepsTheHighestFence(t *testing.T) {
 	s := newScene(t)
 	opt := &Options{Token: "mine", FenceKey: s.fence}

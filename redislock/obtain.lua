@@ -15,8 +15,9 @@
 --   {'foreign', type, pttl}          one of the keys holds something that is not a lock
 --   {'counter', type, value}         the fence counter holds no number, or no number is left below 2^53
 --
--- Everything that can fail comes before the first write, because Redis does not roll a script back. The counter is
--- written before the lock for the same reason: out of memory, its SET is refused and nothing has happened.
+-- Everything that can fail comes before the first write, because Redis does not roll a
+-- script back. The counter is written before the lock for the same reason: out of
+-- memory, its SET is refused and nothing has happened.
 
 local token, metadata, ttl, floor, flags = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local n = string.find(flags, 'f', 1, true) and #KEYS - 1 or #KEYS
@@ -41,8 +42,9 @@ for i = 1, n do
   end
 end
 
--- A lock that is ours already keeps its fencing token, whether this is a command sent twice or a deliberate re-obtain.
--- Only a floor that has overtaken the token calls for a new one.
+-- A lock that is ours already keeps its fencing token, whether this is a command sent
+-- twice or a deliberate re-obtain. Only a floor that has overtaken the token calls for
+-- a new one.
 local continued = ours == n and (not counter or tonumber(fence) > floor)
 if counter and not continued then
   local value = redis.pcall('GET', counter) or '0'

@@ -162,7 +162,8 @@ func TestExplicitTokenReobtains(t *testing.T) {
 	s.wantGone(s.key)
 }
 
-// TestNoErrorShowsTheToken makes each kind of failure happen to a lock with a known token.
+// TestNoErrorShowsTheToken makes each kind of failure happen to a lock with a known
+// token.
 func TestNoErrorShowsTheToken(t *testing.T) {
 	const secret = "ownership-secret"
 	s := newScene(t)

@@ -1,5 +1,5 @@
--- Sets the time to live of one or more locks, all or none, if every one of them is ours. It creates nothing and uses
--- no command that is refused when memory is full.
+-- Sets the time to live of one or more locks, all or none, if every one of them is
+-- ours. It creates nothing and uses no command that is refused when memory is full.
 --
 -- KEYS     the locks
 -- ARGV[1]  ownership token

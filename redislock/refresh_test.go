@@ -30,8 +30,8 @@ func TestRefreshShortens(t *testing.T) {
 	}
 }
 
-// TestFailedRefreshThatShortensCountsFromTheSend has a refresh applied whose reply is lost: the key now goes sooner than
-// the lease knew.
+// TestFailedRefreshThatShortensCountsFromTheSend has a refresh applied whose reply is
+// lost: the key now goes sooner than the lease knew.
 func TestFailedRefreshThatShortensCountsFromTheSend(t *testing.T) {
 	s := newScene(t)
 	proxy, client := s.proxied()
@@ -137,7 +137,8 @@ func TestRefreshAfterTheLeaseRanOutSendsNothing(t *testing.T) {
 	}
 }
 
-// TestLateSuccessDoesNotRevive has the machine sleep past the lease while the refresh, which Redis accepted, is under way.
+// TestLateSuccessDoesNotRevive has the machine sleep past the lease while the refresh,
+// which Redis accepted, is under way.
 func TestLateSuccessDoesNotRevive(t *testing.T) {
 	s := newScene(t)
 	proxy, client := s.proxied()

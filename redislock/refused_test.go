@@ -8,8 +8,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Obtain does every step that can fail before its first write, because Redis does not roll a script back: without the
-// permission for one of them nothing is left behind. The token is the caller's own, so that no clean-up deletes it either.
+// Obtain does every step that can fail before its first write, because Redis does not
+// roll a script back: without the permission for one of them nothing is left behind.
+// The token is the caller's own, so that no clean-up deletes it either.
 func TestRefusedStepLeavesNoLock(t *testing.T) {
 	for _, missing := range []string{"type", "get", "set", "time", "hset", "pexpire"} {
 		t.Run(missing, func(t *testing.T) {

@@ -24,10 +24,12 @@ if #ours > 0 then
   redis.call('DEL', unpack(ours))
 end
 
--- The announcement follows the delete, so that who hears it finds the lock free. Those who listen are spread over four channels;
--- it goes to one after the other, from a random one on, until enough are told, so that a release among many neither wakes them
--- all nor keeps the server busy with telling them. Each learns how many were told with it, to spread their attempts. If nobody is
--- known to listen, be it that counting is denied or that they do so by way of another server, all channels are told. It is a
+-- The announcement follows the delete, so that who hears it finds the lock free. Those
+-- who listen are spread over four channels; it goes to one after the other, from a
+-- random one on, until enough are told, so that a release among many neither wakes them
+-- all nor keeps the server busy with telling them. Each learns how many were told with
+-- it, to spread their attempts. If nobody is known to listen, be it that counting is
+-- denied or that they do so by way of another server, all channels are told. It is a
 -- hint: where publishing is not permitted the release stands all the same.
 if #ours == #KEYS and string.find(ARGV[2], 'a', 1, true) then
   local c = KEYS[1] .. ':announce:'

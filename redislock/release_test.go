@@ -68,7 +68,8 @@ func TestReleaseOfWhatRanOut(t *testing.T) {
 	}
 }
 
-// TestReleaseDeletesOursThoughTheLeaseEnded is the case of a machine that slept: the next holder need not wait.
+// TestReleaseDeletesOursThoughTheLeaseEnded is the case of a machine that slept: the
+// next holder need not wait.
 func TestReleaseDeletesOursThoughTheLeaseEnded(t *testing.T) {
 	s := newScene(t)
 	client := New(s.app)
@@ -175,7 +176,8 @@ func TestConcurrentReleases(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// Releases that are under way together cannot be told from repetitions of one, so more than one may succeed.
+	// Releases that are under way together cannot be told from repetitions of one, so
+	// more than one may succeed.
 	if released.Load() < 1 {
 		t.Error("no Release succeeded")
 	}
@@ -198,7 +200,8 @@ func TestForeignKeyIsNotReleased(t *testing.T) {
 	}
 }
 
-// stuck is a client that waits for something until its context is done, as a failover client does that finds no sentinel.
+// stuck is a client that waits for something until its context is done, as a failover
+// client does that finds no sentinel.
 type stuck struct{ redis.Scripter }
 
 func (stuck) EvalSha(ctx context.Context, _ string, _ []string, _ ...any) *redis.Cmd {

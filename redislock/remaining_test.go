@@ -118,8 +118,9 @@ func TestShorterRefreshCountsAtOnce(t *testing.T) {
 	wantLeft(t, l, after(5*time.Second), 2*time.Second) // Redis may have applied it
 }
 
-// TestOverlappingRefreshes sends a at 1 s and b at 2 s, and has their replies arrive in either order. As they travel on two
-// connections, Redis may apply them in either order too.
+// TestOverlappingRefreshes sends a at 1 s and b at 2 s, and has their replies arrive in
+// either order. As they travel on two connections, Redis may apply them in either order
+// too.
 func TestOverlappingRefreshes(t *testing.T) {
 	const longer, shorter = 30 * time.Second, 12 * time.Second
 	for _, c := range []struct {
@@ -158,7 +159,8 @@ func TestOverlappingRefreshes(t *testing.T) {
 	}
 }
 
-// TestFailedRefreshCountsForThoseItOverlaps has b fail after it was sent: Redis may apply it last nevertheless.
+// TestFailedRefreshCountsForThoseItOverlaps has b fail after it was sent: Redis may
+// apply it last nevertheless.
 func TestFailedRefreshCountsForThoseItOverlaps(t *testing.T) {
 	l := leased()
 	l.begin(after(1*time.Second), 30*time.Second)

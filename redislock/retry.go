@@ -5,15 +5,18 @@ import (
 	"time"
 )
 
-// RetryStrategy says how long to wait before the next attempt. The strategies of this package are safe for use by many
-// goroutines, and Obtain and Refresh each start them afresh: one Options value may be shared and used again. A strategy
-// of your own that keeps state is used as it is and has to be safe if it is shared.
+// RetryStrategy says how long to wait before the next attempt. The strategies of this
+// package are safe for use by many goroutines, and Obtain and Refresh each start them
+// afresh: one Options value may be shared and used again. A strategy of your own that
+// keeps state is used as it is and has to be safe if it is shared.
 type RetryStrategy interface {
-	// NextBackoff returns the time to wait before the next attempt; below 1 ns there is none.
+	// NextBackoff returns the time to wait before the next attempt; below 1 ns there is
+	// none.
 	NextBackoff() time.Duration
 }
 
-// forker is a strategy that keeps state of its own, which every call is to count from the start.
+// forker is a strategy that keeps state of its own, which every call is to count from
+// the start.
 type forker interface {
 	fork() RetryStrategy
 }
@@ -40,8 +43,8 @@ type exponentialBackoff struct {
 	attempts atomic.Uint32
 }
 
-// ExponentialBackoff retries forever. Before retry n it waits 2^n ms, but at least min and, unless max is 0, at most max.
-// A min of 16 ms or more is sensible.
+// ExponentialBackoff retries forever. Before retry n it waits 2^n ms, but at least min
+// and, unless max is 0, at most max. A min of 16 ms or more is sensible.
 func ExponentialBackoff(min, max time.Duration) RetryStrategy {
 	return &exponentialBackoff{min: min, max: max}
 }

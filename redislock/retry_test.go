@@ -161,7 +161,8 @@ func TestC9_WaitingIsBoundedByTheContext(t *testing.T) {
 	}
 }
 
-// TestC9_TheDeadlinePassesDuringAnAttempt has the connection notice the deadline, perhaps before the context does.
+// TestC9_TheDeadlinePassesDuringAnAttempt has the connection notice the deadline,
+// perhaps before the context does.
 func TestC9_TheDeadlinePassesDuringAnAttempt(t *testing.T) {
 	s := newScene(t)
 	proxy, client := s.proxied()

@@ -85,7 +85,8 @@ func TestUnknownScriptIsSentWhole(t *testing.T) {
 	}
 }
 
-// TestScriptsHaveNoShebang because Redis would check their flags and refuse them whole when memory is full.
+// TestScriptsHaveNoShebang because Redis would check their flags and refuse them whole
+// when memory is full.
 func TestScriptsHaveNoShebang(t *testing.T) {
 	for _, source := range []string{obtainSource, refreshSource, releaseSource, ttlSource} {
 		if !strings.HasPrefix(source, "-- ") {

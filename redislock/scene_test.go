@@ -20,7 +20,8 @@ const (
 	patience = 10 * time.Second // for what should happen at once, on a busy machine
 )
 
-// scene is one test with a server, clients that reach it directly, and names that no other test uses.
+// scene is one test with a server, clients that reach it directly, and names that no
+// other test uses.
 type scene struct {
 	*testing.T
 	server *redistest.Server
@@ -57,8 +58,9 @@ func sceneOn(t *testing.T, server *redistest.Server) *scene {
 // user is the name of the user that those who lock are.
 func (s *scene) user() string { return cmp.Or(s.server.Options().Username, "default") }
 
-// proxied returns a client that reaches the server through a proxy. It keeps one connection, which is set up, knows all
-// scripts to be loaded, and shows every failure: go-redis sends nothing again unless configure says so.
+// proxied returns a client that reaches the server through a proxy. It keeps one
+// connection, which is set up, knows all scripts to be loaded, and shows every failure:
+// go-redis sends nothing again unless configure says so.
 func (s *scene) proxied(configure ...func(*redis.Options)) (*faultproxy.Proxy, *Client) {
 	s.Helper()
 	for _, script := range []script{obtainScript, refreshScript, releaseScript, ttlScript} {
@@ -79,7 +81,8 @@ func (s *scene) proxied(configure ...func(*redis.Options)) (*faultproxy.Proxy, *
 	return proxy, New(client)
 }
 
-// resending has go-redis send a command again after a lost reply, as it does by default, but sooner.
+// resending has go-redis send a command again after a lost reply, as it does by
+// default, but sooner.
 func resending(o *redis.Options) {
 	o.MaxRetries = 3
 	o.MinRetryBackoff, o.MaxRetryBackoff = time.Millisecond, 2*time.Millisecond
@@ -169,7 +172,8 @@ func wantErrors(t testing.TB, err error, targets ...error) {
 	}
 }
 
-// wantTrouble fails the test unless err is an error that says nothing about who holds the lock.
+// wantTrouble fails the test unless err is an error that says nothing about who holds
+// the lock.
 func wantTrouble(t testing.TB, err error) {
 	t.Helper()
 	if err == nil || errors.Is(err, ErrNotObtained) || errors.Is(err, ErrLockNotHeld) {

@@ -15,8 +15,9 @@ import (
 
 // This file alone knows what the scripts reply; each script's head lists its replies.
 //
-// They carry no shebang line, because Redis refuses scripts that have one, whole, when memory is full; and they are
-// called with EVALSHA and EVAL, never with the read-only variants, because those may be routed to a replica.
+// They carry no shebang line, because Redis refuses scripts that have one, whole, when
+// memory is full; and they are called with EVALSHA and EVAL, never with the read-only
+// variants, because those may be routed to a replica.
 var (
 	//go:embed obtain.lua
 	obtainSource string
@@ -33,7 +34,8 @@ var (
 	ttlScript     = newScript(ttlSource)
 )
 
-// obtainReply decodes the reply of obtain.lua. Exactly one of its results counts: an error, a holder, or the fencing token.
+// obtainReply decodes the reply of obtain.lua. Exactly one of its results counts: an
+// error, a holder, or the fencing token.
 func obtainReply(reply any, fenceKey string) (fence int64, holder *Holder, err error) {
 	switch r := reply.(type) {
 	case int64:
@@ -96,8 +98,9 @@ type script struct {
 
 func newScript(source string) script { return script{redis.NewScript(source), source} }
 
-// run runs a script in one call, or two if the server does not know it yet. A Cluster client that had no reply is told to look
-// again at who serves the slot: by itself it goes on asking a dead master until a minute has passed
+// run runs a script in one call, or two if the server does not know it yet. A Cluster
+// client that had no reply is told to look again at who serves the slot: by itself it
+// goes on asking a dead master until a minute has passed
 // (redis.ClusterOptions.ClusterStateReloadInterval).
 func (c *Client) run(ctx context.Context, s script, keys []string, args ...any) (any, error) {
 	reply, err := s.Run(ctx, c.client, keys, args...).Result()
@@ -132,7 +135,8 @@ var (
 	commandIn = regexp.MustCompile(`call\('(\w+)'`)
 )
 
-// nameDenied adds to an error the command that the user may not run. Redis 7.0 tells no more of it than the line of the script.
+// nameDenied adds to an error the command that the user may not run. Redis 7.0 tells no
+// more of it than the line of the script.
 func (s script) nameDenied(err error) error {
 	at := deniedAt.FindStringSubmatch(err.Error())
 	if at == nil {

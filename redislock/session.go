@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// keepAlive is after how long a silent connection is asked whether it is still there. The answer is due within as long again.
-	// Nothing else notices that the server behind a subscription froze and another has taken its place.
+	// keepAlive is after how long a silent connection is asked whether it is still
+	// there. The answer is due within as long again. Nothing else notices that the
+	// server behind a subscription froze and another has taken its place.
 	keepAlive = 5 * time.Second
 
 	// A session that has lost its connection waits before it opens another.
@@ -22,8 +23,9 @@ const (
 	maxReconnect = 5 * time.Second
 )
 
-// session serves a hub's watches with one connection at a time, from the first watch to the last. Two goroutines belong to it:
-// one reads, one changes what is subscribed to, so that neither waits for the other.
+// session serves a hub's watches with one connection at a time, from the first watch to
+// the last. Two goroutines belong to it: one reads, one changes what is subscribed to,
+// so that neither waits for the other.
 type session struct {
 	hub       *hub
 	ctx       context.Context
@@ -48,8 +50,9 @@ func (s *session) change() {
 	}
 }
 
-// run serves the watches until the session ends. The client library opens the connection, and again after it failed, and
-// subscribes anew; only a connection that is silent for too long is given up here.
+// run serves the watches until the session ends. The client library opens the
+// connection, and again after it failed, and subscribes anew; only a connection that is
+// silent for too long is given up here.
 func (s *session) run() {
 	defer s.hub.end()
 	for s.ctx.Err() == nil {

@@ -25,7 +25,8 @@ func TestStaggerGivesEachAMomentOfItsOwn(t *testing.T) {
 	})
 }
 
-// After a lost connection all who watch are told in the same moment, each of a lock of its own.
+// After a lost connection all who watch are told in the same moment, each of a lock of
+// its own.
 func TestSubscribedSuggestsAttemptsOneAfterTheOther(t *testing.T) {
 	s := ownScene(t)
 	c := New(s.app)

@@ -28,8 +28,8 @@ func newWaiter(ctx context.Context, strategy RetryStrategy, limit time.Duration)
 
 func (w waiter) stop() { w.cancel() }
 
-// next waits before the next attempt. It returns ErrNotObtained itself when there is none, and an error that matches
-// the context's as well when that ended the waiting.
+// next waits before the next attempt. It returns ErrNotObtained itself when there is
+// none, and an error that matches the context's as well when that ended the waiting.
 func (w waiter) next() error {
 	backoff := w.strategy.NextBackoff()
 	if backoff < 1 {
@@ -53,8 +53,9 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// explain adds to the error of an attempt that ctx ended meanwhile, and that the lock was known as held if it was: a caller
-// that waited gets the same errors whether its time ran out between two attempts or during one.
+// explain adds to the error of an attempt that ctx ended meanwhile, and that the lock
+// was known as held if it was: a caller that waited gets the same errors whether its
+// time ran out between two attempts or during one.
 func (w waiter) explain(err error, held bool) error {
 	ended := hasEnded(w.ctx)
 	switch {
@@ -69,7 +70,8 @@ func (w waiter) explain(err error, held bool) error {
 	}
 }
 
-// interrupted is the error of a call that a context ended before it had an answer other than "held".
+// interrupted is the error of a call that a context ended before it had an answer other
+// than "held".
 func interrupted(ended error) error {
 	return fmt.Errorf("%w: %w", ErrNotObtained, ended)
 }

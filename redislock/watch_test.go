@@ -28,7 +28,8 @@ func heard(t *testing.T, w *Watch) Announcement {
 	}
 }
 
-// expect waits for an announcement of this kind, and passes over others that may be repeated.
+// expect waits for an announcement of this kind, and passes over others that may be
+// repeated.
 func expect(t *testing.T, w *Watch, kind AnnouncementKind) Announcement {
 	t.Helper()
 	for {
@@ -138,7 +139,8 @@ func TestWatchesShareOneConnectionWhileThereAreAny(t *testing.T) {
 	settle(t, "no connection is left", func() bool { return subscribers(t, s.redis) == 0 })
 }
 
-// B12: after a lost connection the watch subscribes again and says so, for what happened meanwhile went unheard.
+// B12: after a lost connection the watch subscribes again and says so, for what
+// happened meanwhile went unheard.
 func TestWatchSubscribesAgainAfterALostConnection(t *testing.T) {
 	s := ownScene(t)
 	w := watching(t, s.client, job)

@@ -22,7 +22,8 @@ const (
 	demoLimit = 90 * time.Second // for the whole show on a machine that is busy; it takes a tenth of that
 )
 
-// demo is the show: what it consists of, and how it is started and stopped. What happens in it is in scenes.go.
+// demo is the show: what it consists of, and how it is started and stopped. What
+// happens in it is in scenes.go.
 type demo struct {
 	demoOptions
 	name     string // what is competed for; new each time, so that two demos on one Redis do not meet
@@ -143,7 +144,8 @@ func (d *demo) rejections(fence int64) int {
 	return d.rejected[fence]
 }
 
-// clean leaves nothing behind in a Redis that is not ours: the counter of the fencing tokens would stay for good.
+// clean leaves nothing behind in a Redis that is not ours: the counter of the fencing
+// tokens would stay for good.
 func (d *demo) clean() {
 	_ = d.redis.With(context.Background(), func(ctx context.Context, client *redis.Client) error {
 		lock := "redisleader:{" + d.name + "}"

@@ -15,7 +15,8 @@ import (
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
-// runProgram runs this very program with a directory of its own for temporary files, and returns its output and exit status.
+// runProgram runs this very program with a directory of its own for temporary files,
+// and returns its output and exit status.
 func runProgram(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	executable, err := os.Executable()

@@ -11,7 +11,8 @@ import (
 // settleTime is for a write that was under way when its sender was frozen.
 const settleTime = 30 * time.Millisecond
 
-// freeze: the old leader looks at its lease, is frozen, and writes when it wakes up, long after another one has taken over.
+// freeze: the old leader looks at its lease, is frozen, and writes when it wakes up,
+// long after another one has taken over.
 func (d *demo) freeze(ctx context.Context) error {
 	return d.timeline.Freeze(func() (bool, error) { return d.freezeOnce(ctx) })
 }
@@ -38,8 +39,8 @@ func (d *demo) freezeOnce(ctx context.Context) (late bool, err error) {
 	return d.rejections(old.Fence) > 0, d.work(ctx, next)
 }
 
-// freezeBeforeWrite freezes the leader between its look at the lease and its write. If it had begun to write already, the
-// signal was late, and the leader goes on.
+// freezeBeforeWrite freezes the leader between its look at the lease and its write. If
+// it had begun to write already, the signal was late, and the leader goes on.
 func (d *demo) freezeBeforeWrite(ctx context.Context) (show.Reign, error) {
 	for {
 		leader, err := d.cast.LeaderAfter(ctx, 0)
@@ -65,8 +66,9 @@ func (d *demo) freezeBeforeWrite(ctx context.Context) (show.Reign, error) {
 	}
 }
 
-// unlocked reports whether nobody is in a transaction for long. A leader that is frozen inside one keeps SQLite's write lock,
-// and so does no harm, but holds up everybody. (A server of a database ends such a session after a while.)
+// unlocked reports whether nobody is in a transaction for long. A leader that is frozen
+// inside one keeps SQLite's write lock, and so does no harm, but holds up everybody. (A
+// server of a database ends such a session after a while.)
 func (d *demo) unlocked(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 10*settleTime)
 	defer cancel()

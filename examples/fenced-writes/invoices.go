@@ -18,8 +18,9 @@ type invoice struct {
 // invoices is the table of those that were sent, guarded by the fencing token.
 type invoices struct{ db *sql.DB }
 
-// begin shuts out all earlier terms, from now on rather than from the first write on. What is read afterwards therefore
-// stays true until this term writes, or is deposed itself.
+// begin shuts out all earlier terms, from now on rather than from the first write on.
+// What is read afterwards therefore stays true until this term writes, or is deposed
+// itself.
 func (i invoices) begin(ctx context.Context, token int64) error {
 	return raiseFence(ctx, i.db, fenceName, token)
 }
@@ -30,7 +31,8 @@ func (i invoices) next(ctx context.Context) (number int64, err error) {
 	return number, err
 }
 
-// send records an invoice, unless a later term has begun: then the error matches errDeposed, and nothing has changed.
+// send records an invoice, unless a later term has begun: then the error matches
+// errDeposed, and nothing has changed.
 func (i invoices) send(ctx context.Context, v invoice) error {
 	tx, err := i.db.BeginTx(ctx, nil)
 	if err != nil {

@@ -1,16 +1,19 @@
-// Command fenced-writes shows SQL writes that bear a fencing token, and what happens to one that comes late, with nothing to
-// set up:
+// Command fenced-writes shows SQL writes that bear a fencing token, and what happens to
+// one that comes late, with nothing to set up:
 //
 //	go run -C examples/fenced-writes .
 //
-// It starts an embedded Redis and three replicas of an invoice sender, which share a SQLite file. Their leader crashes, and the
-// next one is frozen just before a write. When it wakes up, another one leads and has gone on; the late write is rejected
-// inside its transaction. Beside it runs a control: the same writes to a table without a guard, which takes the late one and
-// has an invoice twice. With -redis URL or REDIS_URL it uses a Redis of yours.
+// It starts an embedded Redis and three replicas of an invoice sender, which share a
+// SQLite file. Their leader crashes, and the next one is frozen just before a write.
+// When it wakes up, another one leads and has gone on; the late write is rejected
+// inside its transaction. Beside it runs a control: the same writes to a table without
+// a guard, which takes the late one and has an invoice twice. With -redis URL or
+// REDIS_URL it uses a Redis of yours.
 //
-// What to copy is in schema.sql and fence.go (the guard), invoices.go (a guarded write), worker.go (the leader's work) and
-// replica.go (the process); they are the same for any database with transactions. unguarded.go is what not to copy. The
-// other files are the show.
+// What to copy is in schema.sql and fence.go (the guard), invoices.go (a guarded
+// write), worker.go (the leader's work) and replica.go (the process); they are the same
+// for any database with transactions. unguarded.go is what not to copy. The other files
+// are the show.
 package main
 
 import (

@@ -10,7 +10,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// runAsProgram in the environment makes the test binary the program itself. The replicas that it starts inherit it.
+// runAsProgram in the environment makes the test binary the program itself. The
+// replicas that it starts inherit it.
 const runAsProgram = "FENCED_WRITES_RUN"
 
 func TestMain(m *testing.M) {

@@ -70,8 +70,8 @@ func runReplica(cfg replicaConfig, logger *slog.Logger) error {
 		Identity:      cfg.identity,
 		LeaseDuration: lease,
 		Logger:        logr.FromSlogHandler(logger.Handler()),
-		// The database knows best which token it has accepted. Asked at the start of each term, it keeps tokens rising even if
-		// Redis has lost its counter.
+		// The database knows best which token it has accepted. Asked at the start of
+		// each term, it keeps tokens rising even if Redis has lost its counter.
 		FenceFloor: func(ctx context.Context) (int64, error) { return highestFence(ctx, db, fenceName) },
 		Callbacks:  leader.Callbacks{OnStartedLeading: worker{invoices{db}, unguarded{db}, logger}.run},
 	})

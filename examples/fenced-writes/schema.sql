@@ -5,7 +5,8 @@ CREATE TABLE fences (
 );
 INSERT INTO fences (name, token) VALUES ('invoice-sender', 0);
 
--- What is guarded. That the token is kept with each row is for people, and for the verdict of this demo.
+-- What is guarded. That the token is kept with each row is for people, and for the
+-- verdict of this demo.
 CREATE TABLE invoices_sent (
     id      INTEGER PRIMARY KEY AUTOINCREMENT,
     number  INTEGER NOT NULL,

@@ -5,8 +5,8 @@ import (
 	"database/sql"
 )
 
-// unguarded is the control: the same writes to a table of its own, without a guard. It stores the token, too, but nothing
-// compares it.
+// unguarded is the control: the same writes to a table of its own, without a guard. It
+// stores the token, too, but nothing compares it.
 type unguarded struct{ db *sql.DB }
 
 func (u unguarded) next(ctx context.Context) (number int64, err error) {

@@ -17,7 +17,8 @@ const (
 	writeTimeout = 250 * time.Millisecond // for writes of a term that has ended: below LeaseDuration - RenewDeadline
 )
 
-// Messages of the log by which the demo knows when to freeze the leader, and what became of its write.
+// Messages of the log by which the demo knows when to freeze the leader, and what
+// became of its write.
 const (
 	msgPrepares = "Prepares an invoice"
 	msgSent     = "Sent"
@@ -57,8 +58,9 @@ func (w worker) loop(ctx context.Context, term leader.Term, logger *slog.Logger)
 	return context.Cause(ctx)
 }
 
-// sendNext is one round. The caller has just seen that the term lasts, and still the write can come too late: the process may
-// be frozen for longer than its lease, anywhere between that look and the write. The demo freezes it during the preparation.
+// sendNext is one round. The caller has just seen that the term lasts, and still the
+// write can come too late: the process may be frozen for longer than its lease,
+// anywhere between that look and the write. The demo freezes it during the preparation.
 func (w worker) sendNext(ctx context.Context, term leader.Term, logger *slog.Logger) error {
 	number, err := w.invoices.next(ctx)
 	controlNumber, controlErr := w.control.next(ctx)
@@ -67,7 +69,8 @@ func (w worker) sendNext(ctx context.Context, term leader.Term, logger *slog.Log
 	}
 	logger.Info(msgPrepares)
 	prepare()
-	// A write that was begun is finished, like one whose bytes are already under way; but not for long.
+	// A write that was begun is finished, like one whose bytes are already under way;
+	// but not for long.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	err = w.invoices.send(ctx, invoice{number, term.FenceToken(), term.Identity()})
@@ -79,7 +82,8 @@ func (w worker) sendNext(ctx context.Context, term leader.Term, logger *slog.Log
 	return nil
 }
 
-// prepare stands for what takes time between the look and the write: rendering the invoice, a call to another service.
+// prepare stands for what takes time between the look and the write: rendering the
+// invoice, a call to another service.
 func prepare() { time.Sleep(preparation) }
 
 // wait waits for d, or until ctx ends.

@@ -23,7 +23,8 @@ const (
 	demoLimit = 90 * time.Second // for the whole show on a machine that is busy; it takes a fifth of that
 )
 
-// demo is the show: what it consists of, and how it is started and stopped. What happens in it is in scenes.go.
+// demo is the show: what it consists of, and how it is started and stopped. What
+// happens in it is in scenes.go.
 type demo struct {
 	demoOptions
 	name     string // what is competed for; new each time, so that two demos on one Redis do not meet
@@ -91,7 +92,8 @@ func (d *demo) startRedis(ctx context.Context) error {
 	return nil
 }
 
-// checkRedis looks whether somebody answers at the URL given, so that a wrong one is reported as what it is.
+// checkRedis looks whether somebody answers at the URL given, so that a wrong one is
+// reported as what it is.
 func (d *demo) checkRedis(ctx context.Context) error {
 	return d.withRedis(ctx, func(ctx context.Context, client *redis.Client) error {
 		if err := client.Ping(ctx).Err(); err != nil {
@@ -102,7 +104,8 @@ func (d *demo) checkRedis(ctx context.Context) error {
 	})
 }
 
-// stopRedis leaves nothing behind in a Redis that is not ours: the counter of the fencing tokens would stay for good.
+// stopRedis leaves nothing behind in a Redis that is not ours: the counter of the
+// fencing tokens would stay for good.
 func (d *demo) stopRedis() {
 	if d.embedded != nil {
 		d.embedded.Close()

@@ -42,7 +42,8 @@ func (p *program) text() string {
 	return p.output.String()
 }
 
-// startProgram starts it without a terminal, and without the settings of whoever runs the test.
+// startProgram starts it without a terminal, and without the settings of whoever runs
+// the test.
 func startProgram(t *testing.T, args ...string) *program {
 	t.Helper()
 	executable, err := os.Executable()
@@ -127,7 +128,8 @@ func (p *program) checkReplicasGone(t *testing.T, atLeast int) {
 	}
 }
 
-// runs reports whether a process exists and is more than an entry that nobody has removed.
+// runs reports whether a process exists and is more than an entry that nobody has
+// removed.
 func runs(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// event is a line of a replica's structured log: all that the demo knows of a replica from the inside. It understands the
-// messages that replica.go lists.
+// event is a line of a replica's structured log: all that the demo knows of a replica
+// from the inside. It understands the messages that replica.go lists.
 type event struct {
 	Time    time.Time `json:"time"`
 	Level   string    `json:"level"`
@@ -18,7 +18,8 @@ type event struct {
 	Address string    `json:"address"`
 }
 
-// parseEvent reports false for a line that is not a log record, such as the trace of a panic.
+// parseEvent reports false for a line that is not a log record, such as the trace of a
+// panic.
 func parseEvent(line []byte) (event, bool) {
 	var e event
 	err := json.Unmarshal(line, &e)

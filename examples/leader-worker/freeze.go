@@ -13,7 +13,8 @@ const (
 	frozenLonger = 500 * time.Millisecond // than until another one leads
 )
 
-// freeze: the old leader looks at its lease, is frozen, and writes when it wakes up, long after another one has taken over.
+// freeze: the old leader looks at its lease, is frozen, and writes when it wakes up,
+// long after another one has taken over.
 func (d *demo) freeze(ctx context.Context) error {
 	return d.timeline.Freeze(func() (bool, error) { return d.freezeOnce(ctx) })
 }
@@ -40,8 +41,9 @@ func (d *demo) freezeOnce(ctx context.Context) (late bool, err error) {
 	return d.resource.account().rejected[old.fence] > 0, d.work(ctx, next, workTime/2)
 }
 
-// freezeBeforeWrite freezes the leader between its look at the lease and its write. The resource knows that the leader is
-// there: it has read and not yet written. If the write arrives nevertheless, the signal was late, and the leader goes on.
+// freezeBeforeWrite freezes the leader between its look at the lease and its write. The
+// resource knows that the leader is there: it has read and not yet written. If the
+// write arrives nevertheless, the signal was late, and the leader goes on.
 func (d *demo) freezeBeforeWrite(ctx context.Context) (term, error) {
 	for {
 		leader, err := d.leader(ctx)

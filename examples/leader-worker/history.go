@@ -29,8 +29,9 @@ type term struct {
 
 func (t term) open() bool { return t.ended.IsZero() }
 
-// history is what is known of all terms. The end of a term is what its own replica reported, except where that replica was in
-// no state to do anything more: a killed or frozen process has ended its term at the signal, whatever it believes.
+// history is what is known of all terms. The end of a term is what its own replica
+// reported, except where that replica was in no state to do anything more: a killed or
+// frozen process has ended its term at the signal, whatever it believes.
 type history struct {
 	mu    sync.Mutex
 	terms []term // in the order of their start
@@ -67,7 +68,8 @@ func (h *history) stop(fence int64, at time.Time, cause string) {
 	})
 }
 
-// exit notes that the process of a replica has ended, and with it the terms that it had not reported the end of.
+// exit notes that the process of a replica has ended, and with it the terms that it had
+// not reported the end of.
 func (h *history) exit(leader string, at time.Time) {
 	h.update(func(t term) bool { return t.leader == leader && t.open() }, func(t *term) {
 		t.ended = at

@@ -30,7 +30,8 @@ func (c *child) get(ctx context.Context, path string) (*http.Response, error) {
 	return inspector.Do(request)
 }
 
-// inspector keeps no connection, so that a replica that is asked once does not wait for another request.
+// inspector keeps no connection, so that a replica that is asked once does not wait for
+// another request.
 var inspector = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // ready reports whether the replica is ready for requests.

@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// ledger is the state of the guarded resource: the value, the guard, and a journal by which the guard itself can be judged.
+// ledger is the state of the guarded resource: the value, the guard, and a journal by
+// which the guard itself can be judged.
 type ledger struct {
 	onReject func(token, highest int64) // called with mu held; may be nil
 
@@ -41,7 +42,8 @@ func (l *ledger) read(token int64) int64 {
 	return l.value
 }
 
-// write applies a write, unless its token is lower than the highest accepted. This is all that a resource has to do. In SQL:
+// write applies a write, unless its token is lower than the highest accepted. This is
+// all that a resource has to do. In SQL:
 //
 //	UPDATE counter SET value = $1, fence = $2 WHERE id = 1 AND fence <= $2
 func (l *ledger) write(token, value int64) error {
@@ -81,7 +83,8 @@ type account struct {
 	stale    int // writes that were accepted after one with a higher token
 }
 
-// account goes through the journal. It does not rely on what the guard thought to be the highest token.
+// account goes through the journal. It does not rely on what the guard thought to be
+// the highest token.
 func (l *ledger) account() account {
 	l.mu.Lock()
 	defer l.mu.Unlock()

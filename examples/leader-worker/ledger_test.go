@@ -47,7 +47,8 @@ func TestLedgerGuards(t *testing.T) {
 	}
 }
 
-// The journal keeps the order of the decisions, so a guard with a gap in it would show as a stale write.
+// The journal keeps the order of the decisions, so a guard with a gap in it would show
+// as a stale write.
 func TestLedgerGuardsConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	const writers, writes = 16, 500

@@ -2,9 +2,11 @@
 //
 //	go run ./examples/leader-worker
 //
-// It starts an embedded Redis, a resource that is guarded by fencing tokens, and three replicas of a small service as processes of
-// their own. Then it lets their leader resign, crash and freeze, prints what happens, and checks that the resource never
-// accepted a write of a leader that had been replaced. With -redis URL or REDIS_URL it uses a Redis of yours.
+// It starts an embedded Redis, a resource that is guarded by fencing tokens, and three
+// replicas of a small service as processes of their own. Then it lets their leader
+// resign, crash and freeze, prints what happens, and checks that the resource never
+// accepted a write of a leader that had been replaced. With -redis URL or REDIS_URL it
+// uses a Redis of yours.
 //
 // With -replica it is one of those replicas. By hand, with a Redis at its usual address:
 //
@@ -12,9 +14,11 @@
 //	go run ./examples/leader-worker -replica -resource http://127.0.0.1:9000 -listen 127.0.0.1:8081
 //	go run ./examples/leader-worker -replica -resource http://127.0.0.1:9000 -listen 127.0.0.1:8082
 //
-// What to copy for a service of your own is in replica.go (the process), replica_config.go
-// (its flags), probes.go (its HTTP endpoints), worker.go (the leader's work) and store.go (writes that carry the fencing token); resource.go and
-// ledger.go are what has to be done where the writes arrive. The other files, and examples/internal/show, are the show.
+// What to copy for a service of your own is in replica.go (the process),
+// replica_config.go (its flags), probes.go (its HTTP endpoints), worker.go (the
+// leader's work) and store.go (writes that carry the fencing token); resource.go and
+// ledger.go are what has to be done where the writes arrive. The other files, and
+// examples/internal/show, are the show.
 package main
 
 import (

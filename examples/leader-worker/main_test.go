@@ -7,8 +7,9 @@ import (
 	"go.uber.org/goleak"
 )
 
-// runAsProgram in the environment makes the test binary the program itself. The replicas that it starts inherit it; under
-// -race all of them run with the race detector.
+// runAsProgram in the environment makes the test binary the program itself. The
+// replicas that it starts inherit it; under -race all of them run with the race
+// detector.
 const runAsProgram = "LEADER_WORKER_RUN"
 
 func TestMain(m *testing.M) {

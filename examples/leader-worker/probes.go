@@ -20,7 +20,8 @@ type probes struct {
 	ended   chan struct{}
 }
 
-// serveProbes listens at address, which may have port 0, and serves in the background until close.
+// serveProbes listens at address, which may have port 0, and serves in the background
+// until close.
 func serveProbes(address string, handler http.Handler) (*probes, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -43,7 +44,8 @@ func (p *probes) close() {
 	<-p.ended
 }
 
-// routes are the endpoints of a replica. ctx is the one that ends when the replica is asked to stop.
+// routes are the endpoints of a replica. ctx is the one that ends when the replica is
+// asked to stop.
 func routes(ctx context.Context, elector *leader.Elector, registry *prometheus.Registry) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{Registry: registry}))
@@ -54,8 +56,9 @@ func routes(ctx context.Context, elector *leader.Elector, registry *prometheus.R
 	return mux
 }
 
-// readyz has nothing to do with leading. A follower is ready: it serves requests, and takes over at any moment. If it were not,
-// a rolling update would wait for it to lead, which it cannot before the old leader is gone.
+// readyz has nothing to do with leading. A follower is ready: it serves requests, and
+// takes over at any moment. If it were not, a rolling update would wait for it to lead,
+// which it cannot before the old leader is gone.
 func readyz(ctx context.Context) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		if ctx.Err() != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// A replica that does not lead, and has no Redis: it is healthy, and ready until it is asked to stop.
+// A replica that does not lead, and has no Redis: it is healthy, and ready until it is
+// asked to stop.
 func TestProbesOfAFollower(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
 	defer func() { _ = client.Close() }()

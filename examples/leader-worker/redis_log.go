@@ -6,7 +6,8 @@ import (
 	"log/slog"
 )
 
-// redisLog has the Redis client log like the rest of the program, instead of in a format of its own.
+// redisLog has the Redis client log like the rest of the program, instead of in a
+// format of its own.
 type redisLog struct{ logger *slog.Logger }
 
 // Printf is what redis.SetLogger wants.

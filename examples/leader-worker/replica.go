@@ -28,8 +28,8 @@ const (
 	msgWorkStopped    = "Work stopped"
 )
 
-// unhealthyAfter is how long a term may be overdue before /healthz fails and the process should be restarted. Redis being away
-// is no reason to restart all replicas.
+// unhealthyAfter is how long a term may be overdue before /healthz fails and the
+// process should be restarted. Redis being away is no reason to restart all replicas.
 const unhealthyAfter = 20 * time.Second
 
 // replicaMain is the program with -replica.
@@ -38,7 +38,8 @@ func replicaMain(args []string) int {
 	if err != nil {
 		return usageStatus(err)
 	}
-	// Further signals change nothing: how long the work may take to stop is limited by DrainTimeout.
+	// Further signals change nothing: how long the work may take to stop is limited by
+	// DrainTimeout.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -50,7 +51,8 @@ func replicaMain(args []string) int {
 	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	redis.SetLogger(redisLog{logger})
 	if err := runReplica(ctx, cfg, logger); err != nil {
-		// ErrDrainTimeout included: leaving the process is what ends work that does not heed its context.
+		// ErrDrainTimeout included: leaving the process is what ends work that does not
+		// heed its context.
 		logger.Error("Replica failed", "error", err)
 		return exitFailed
 	}
@@ -63,7 +65,8 @@ func stopAtEOF(stdin io.Reader, stop context.CancelCauseFunc) {
 	stop(errors.New("standard input was closed"))
 }
 
-// runReplica is one replica of the service: it competes, and works while it leads, until ctx ends.
+// runReplica is one replica of the service: it competes, and works while it leads,
+// until ctx ends.
 func runReplica(ctx context.Context, cfg replicaConfig, logger *slog.Logger) error {
 	client := redis.NewClient(cfg.redis)
 	defer func() { _ = client.Close() }()
@@ -82,8 +85,8 @@ func runReplica(ctx context.Context, cfg replicaConfig, logger *slog.Logger) err
 		LeaseDuration: cfg.lease,
 		Logger:        logr.FromSlogHandler(logger.Handler()),
 		Observer:      observer,
-		// The resource knows best which token it has accepted. Asked at the start of each term, it keeps tokens rising even if
-		// Redis has lost its counter.
+		// The resource knows best which token it has accepted. Asked at the start of
+		// each term, it keeps tokens rising even if Redis has lost its counter.
 		FenceFloor: store.highestFence,
 		Callbacks: leader.Callbacks{
 			OnStartedLeading: worker{store, logger}.run,

@@ -29,7 +29,8 @@ func parseReplica(args []string, errOut io.Writer) (replicaConfig, error) {
 	var cfg replicaConfig
 	flags := newFlagSet("leader-worker -replica", errOut)
 	flags.Bool("replica", true, "run one replica")
-	// A flag's value shows in the list of processes, and the URL may hold a password: REDIS_URL is the better place for it.
+	// A flag's value shows in the list of processes, and the URL may hold a password:
+	// REDIS_URL is the better place for it.
 	redisURL := flags.String("redis", "", "`URL` of Redis; default $REDIS_URL, or else redis://127.0.0.1:6379/0")
 	flags.StringVar(&cfg.resource, "resource", "", "`URL` of the guarded resource; required")
 	flags.StringVar(&cfg.name, "name", "leader-worker", "what the replicas compete for")
@@ -49,8 +50,8 @@ func parseReplica(args []string, errOut io.Writer) (replicaConfig, error) {
 	return cfg, nil
 }
 
-// parseRedisURL returns the options for a client that is fit for locks: without ContextTimeoutEnabled a deadline would not
-// interrupt a call that hangs.
+// parseRedisURL returns the options for a client that is fit for locks: without
+// ContextTimeoutEnabled a deadline would not interrupt a call that hangs.
 func parseRedisURL(text string) (*redis.Options, error) {
 	opts, err := redis.ParseURL(text)
 	if err != nil {
@@ -84,7 +85,8 @@ func redact(text string) string {
 	return text
 }
 
-// withoutURL takes the text of the URL, and with it the password, out of an error of package url.
+// withoutURL takes the text of the URL, and with it the password, out of an error of
+// package url.
 func withoutURL(err error) error {
 	if wrapped, ok := errors.AsType[*url.Error](err); ok {
 		return wrapped.Err

@@ -13,7 +13,8 @@ import (
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
-// startTestReplica starts a replica as a user would, by hand, and returns where its probes are.
+// startTestReplica starts a replica as a user would, by hand, and returns where its
+// probes are.
 func startTestReplica(t *testing.T, redisURL, resourceURL, identity string) (*program, string) {
 	t.Helper()
 	p := startProgram(t, "-replica", "-redis", redisURL, "-resource", resourceURL, "-identity", identity, "-lease", "1s", "-listen", "127.0.0.1:0")

@@ -18,7 +18,8 @@ const (
 	fenceHeader = "Fence-Token"
 )
 
-// resource serves a ledger over HTTP: the thing that must never be changed by a leader that has been replaced.
+// resource serves a ledger over HTTP: the thing that must never be changed by a leader
+// that has been replaced.
 type resource struct {
 	*ledger
 	url    string
@@ -45,7 +46,8 @@ func startResource(l *ledger, address string) (*resource, error) {
 	return r, nil
 }
 
-// close lets requests that are under way finish, so that what is read from the ledger afterwards is final.
+// close lets requests that are under way finish, so that what is read from the ledger
+// afterwards is final.
 func (r *resource) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

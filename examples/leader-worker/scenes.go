@@ -86,7 +86,8 @@ func (d *demo) askFollower(ctx context.Context, leader term) error {
 	return nil
 }
 
-// handOver: the old leader finishes its write and releases the lock, so nobody has to wait for a lease to run out.
+// handOver: the old leader finishes its write and releases the lock, so nobody has to
+// wait for a lease to run out.
 func (d *demo) handOver(ctx context.Context) error {
 	old, err := d.leader(ctx)
 	if err != nil {
@@ -110,8 +111,8 @@ func (d *demo) crash(ctx context.Context) error {
 	return d.succeed(ctx, old)
 }
 
-// succeed waits for the leader after old, has it work, and fills the place of old, which has ended. It is filled late, so that
-// another one leads.
+// succeed waits for the leader after old, has it work, and fills the place of old,
+// which has ended. It is filled late, so that another one leads.
 func (d *demo) succeed(ctx context.Context, old term) error {
 	next, err := d.leaderAfter(ctx, old)
 	if err != nil {
@@ -129,7 +130,8 @@ func (d *demo) succeed(ctx context.Context, old term) error {
 	return d.work(ctx, next, workTime)
 }
 
-// finish stops the replicas, the leader last: otherwise another one would take over for a moment.
+// finish stops the replicas, the leader last: otherwise another one would take over for
+// a moment.
 func (d *demo) finish(ctx context.Context) error {
 	leader, err := d.leader(ctx)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// statusWatch adds up leader_election_master_status over all replicas of a program while it runs, as a dashboard would.
+// statusWatch adds up leader_election_master_status over all replicas of a program
+// while it runs, as a dashboard would.
 type statusWatch struct {
 	program *program
 	client  http.Client
@@ -43,8 +44,8 @@ func (w *statusWatch) run() {
 	}
 }
 
-// sample asks one replica after another. A hand-over between two of the questions makes two leaders of one, so a sum above 1
-// counts only if it is so again at once.
+// sample asks one replica after another. A hand-over between two of the questions makes
+// two leaders of one, so a sum above 1 counts only if it is so again at once.
 func (w *statusWatch) sample() {
 	switch first := w.sum(); {
 	case first == 1:
@@ -77,7 +78,8 @@ func (w *statusWatch) sum() int {
 	return sum
 }
 
-// end stops sampling and fails the test if two replicas led at a time, or if none was ever seen to.
+// end stops sampling and fails the test if two replicas led at a time, or if none was
+// ever seen to.
 func (w *statusWatch) end(t *testing.T) {
 	t.Helper()
 	close(w.stop)

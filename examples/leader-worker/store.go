@@ -11,14 +11,16 @@ import (
 	"time"
 )
 
-// storeTimeout bounds each call: together with RenewDeadline it has to stay below LeaseDuration, so that the last write of a
-// term is over before another leader can start.
+// storeTimeout bounds each call: together with RenewDeadline it has to stay below
+// LeaseDuration, so that the last write of a term is over before another leader can
+// start.
 const storeTimeout = 300 * time.Millisecond
 
 // errFenced says that the resource has accepted a write of a later term.
 var errFenced = errors.New("fence token is too low")
 
-// store is the client of the guarded resource. Each call carries the fencing token of the term it is made for.
+// store is the client of the guarded resource. Each call carries the fencing token of
+// the term it is made for.
 type store struct {
 	url    string
 	client *http.Client
@@ -37,13 +39,15 @@ func (s *store) read(ctx context.Context, fence int64) (int64, error) {
 	return s.number(ctx, valuePath, fence)
 }
 
-// write replaces it. The error matches errFenced if the token is lower than the highest that was accepted.
+// write replaces it. The error matches errFenced if the token is lower than the highest
+// that was accepted.
 func (s *store) write(ctx context.Context, fence, value int64) error {
 	_, err := s.do(ctx, http.MethodPut, valuePath, fence, strconv.FormatInt(value, 10))
 	return err
 }
 
-// highestFence returns the highest token that was accepted, 0 if none: what leader.Config.FenceFloor asks for.
+// highestFence returns the highest token that was accepted, 0 if none: what
+// leader.Config.FenceFloor asks for.
 func (s *store) highestFence(ctx context.Context) (int64, error) {
 	return s.number(ctx, fencePath, 0)
 }

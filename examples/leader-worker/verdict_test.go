@@ -13,7 +13,8 @@ func at(seconds float64) time.Time {
 	return time.Unix(1_700_000_000, 0).Add(time.Duration(seconds * float64(time.Second)))
 }
 
-// recorded is a history as a good demo leaves it: a hand-over, a crash, and a freeze after which the work still reports.
+// recorded is a history as a good demo leaves it: a hand-over, a crash, and a freeze
+// after which the work still reports.
 func recorded() *history {
 	h := &history{}
 	h.begin("replica-1", 101, at(0))

@@ -10,13 +10,15 @@ import (
 	"github.com/redisleader/redisleader/leader"
 )
 
-// Pace of the work: a round takes 60 ms, of which the preparation of the write is the larger part.
+// Pace of the work: a round takes 60 ms, of which the preparation of the write is the
+// larger part.
 const (
 	preparation = 40 * time.Millisecond
 	pause       = 20 * time.Millisecond
 )
 
-// worker is what only the leader may do: it counts in the guarded resource, by reading a number and writing the next one.
+// worker is what only the leader may do: it counts in the guarded resource, by reading
+// a number and writing the next one.
 type worker struct {
 	store  *store
 	logger *slog.Logger
@@ -30,8 +32,8 @@ func (w worker) run(ctx context.Context, term leader.Term) {
 	logger.Info(msgWorkStopped, "cause", err)
 }
 
-// loop works until the term is over, and says why it is. Trouble with the resource is no reason to stop, except that the
-// resource has heard from a later leader.
+// loop works until the term is over, and says why it is. Trouble with the resource is
+// no reason to stop, except that the resource has heard from a later leader.
 func (w worker) loop(ctx context.Context, term leader.Term, logger *slog.Logger) error {
 	for ctx.Err() == nil { // this looks at the clocks
 		switch err := w.count(ctx, term); {
@@ -46,25 +48,28 @@ func (w worker) loop(ctx context.Context, term leader.Term, logger *slog.Logger)
 	return context.Cause(ctx)
 }
 
-// count is one round. The caller has just seen that the term lasts, and still this write can come too late: the process may be
-// frozen, by the kernel, the hypervisor or a debugger, for longer than its lease, anywhere between that look and the first
-// byte on the wire. A second look before the write would make the gap smaller, not close it, and no lock can. What closes it
-// is the fencing token on the write and a resource that rejects a token lower than the highest it has accepted.
+// count is one round. The caller has just seen that the term lasts, and still this
+// write can come too late: the process may be frozen, by the kernel, the hypervisor or
+// a debugger, for longer than its lease, anywhere between that look and the first byte
+// on the wire. A second look before the write would make the gap smaller, not close it,
+// and no lock can. What closes it is the fencing token on the write and a resource that
+// rejects a token lower than the highest it has accepted.
 //
-// The demo freezes the leader just here. Outside a demo, look again before the write (ctx.Err or term.Check) if the
-// preparation takes long.
+// The demo freezes the leader just here. Outside a demo, look again before the write
+// (ctx.Err or term.Check) if the preparation takes long.
 func (w worker) count(ctx context.Context, term leader.Term) error {
 	n, err := w.store.read(ctx, term.FenceToken())
 	if err != nil {
 		return err
 	}
 	prepare()
-	// A write that was begun is finished, like one whose bytes are already under way. The client of the store bounds it, so
-	// that the work ends soon after its term.
+	// A write that was begun is finished, like one whose bytes are already under way.
+	// The client of the store bounds it, so that the work ends soon after its term.
 	return w.store.write(context.WithoutCancel(ctx), term.FenceToken(), n+1)
 }
 
-// prepare stands for what takes time between the look and the write: a computation, a call to another service.
+// prepare stands for what takes time between the look and the write: a computation, a
+// call to another service.
 func prepare() { time.Sleep(preparation) }
 
 // wait waits for d, or until ctx ends.

@@ -88,7 +88,8 @@ func (d *demo) heard(identity string, e show.Event) {
 	}
 }
 
-// killEverySecond kills the leader, whenever somebody leads and the last kill was a second ago, and starts its replica again.
+// killEverySecond kills the leader, whenever somebody leads and the last kill was a
+// second ago, and starts its replica again.
 func (d *demo) killEverySecond(ctx context.Context) error {
 	start := time.Now()
 	leader := show.Reign{Ended: start}
@@ -122,7 +123,8 @@ func (d *demo) tellKill(ctx context.Context, leader show.Reign) error {
 	return err
 }
 
-// finish lets the last leader run all that is due by now, and reads the books once nobody can write to them.
+// finish lets the last leader run all that is due by now, and reads the books once
+// nobody can write to them.
 func (d *demo) finish(ctx context.Context) error {
 	d.last = d.schedule.latest(time.Now())
 	// The one after it, too: then the controls have had their turn with the last one.

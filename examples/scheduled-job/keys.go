@@ -1,7 +1,7 @@
 package main
 
-// keys names what one run of the job keeps in Redis. The braces put all of it into one slot of a Redis Cluster, as a script
-// needs.
+// keys names what one run of the job keeps in Redis. The braces put all of it into one
+// slot of a Redis Cluster, as a script needs.
 type keys string
 
 func (k keys) fence() string  { return k.of("fence") }

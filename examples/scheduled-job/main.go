@@ -1,15 +1,18 @@
-// Command scheduled-job is a job that runs every 200 ms, exactly once in each slot of its schedule, whatever happens to the
-// replica that runs it, with nothing to set up:
+// Command scheduled-job is a job that runs every 200 ms, exactly once in each slot of
+// its schedule, whatever happens to the replica that runs it, with nothing to set up:
 //
 //	go run ./examples/scheduled-job
 //
-// It starts an embedded Redis and three replicas as processes of their own, and kills the leader every second. Each slot is
-// claimed with the fencing token of the leader's term, in the same atomic step that records the job's effect. Beside it run
-// two controls: the same leader, keeping the last slot in its memory. At the end every slot is accounted for. With -for 60s it
-// goes on for longer, with -redis URL or REDIS_URL it uses a Redis of yours.
+// It starts an embedded Redis and three replicas as processes of their own, and kills
+// the leader every second. Each slot is claimed with the fencing token of the leader's
+// term, in the same atomic step that records the job's effect. Beside it run two
+// controls: the same leader, keeping the last slot in its memory. At the end every slot
+// is accounted for. With -for 60s it goes on for longer, with -redis URL or REDIS_URL
+// it uses a Redis of yours.
 //
-// What to copy for a job of your own is in claims.go and run_slot.lua (the claim), worker.go (the leader's work), schedule.go
-// and replica.go (the process). naive.go is what not to copy. The other files are the show.
+// What to copy for a job of your own is in claims.go and run_slot.lua (the claim),
+// worker.go (the leader's work), schedule.go and replica.go (the process). naive.go is
+// what not to copy. The other files are the show.
 package main
 
 import (

@@ -18,7 +18,8 @@ const (
 	period = 200 * time.Millisecond
 	lease  = 500 * time.Millisecond // longer than a slot: a leader that is killed leaves slots behind
 
-	// msgCatchesUp is logged, with "detail", by a leader that finds slots which nobody has run.
+	// msgCatchesUp is logged, with "detail", by a leader that finds slots which nobody
+	// has run.
 	msgCatchesUp = "Catches up"
 )
 

@@ -24,7 +24,8 @@ func judge(b books, last int64, want criteria, reigns []show.Reign) []show.Check
 	}
 }
 
-// inOrder: catching up comes before what is due now, and no leader runs a slot after a later one did.
+// inOrder: catching up comes before what is due now, and no leader runs a slot after a
+// later one did.
 func inOrder(entries []entry) show.Check {
 	for i := 1; i < len(entries); i++ {
 		before, after := entries[i-1], entries[i]

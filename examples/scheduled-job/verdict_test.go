@@ -7,7 +7,8 @@ import (
 	"github.com/redisleader/redisleader/examples/internal/show"
 )
 
-// recordedBooks are as a good demo leaves them: two terms, and slots 2 and 3 were due in between.
+// recordedBooks are as a good demo leaves them: two terms, and slots 2 and 3 were due
+// in between.
 func recordedBooks() books {
 	var b books
 	for slot := range int64(6) {

@@ -28,8 +28,9 @@ func (w worker) run(ctx context.Context, term leader.Term) {
 	logger.Info(show.MsgWorkStopped, "cause", err)
 }
 
-// loop works until the term is over, and says why it is. That it stops soon is a courtesy to the next leader; what keeps it
-// from doing harm if it does not, because its process was frozen in between, is the token on each claim.
+// loop works until the term is over, and says why it is. That it stops soon is a
+// courtesy to the next leader; what keeps it from doing harm if it does not, because
+// its process was frozen in between, is the token on each claim.
 func (w worker) loop(ctx context.Context, term leader.Term, logger *slog.Logger) error {
 	job, err := startClaimed(ctx, w.claims, term.FenceToken(), term.Identity())
 	if err != nil {

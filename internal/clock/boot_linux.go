@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinceBoot reads CLOCK_BOOTTIME, which counts the time a machine spends suspended (clock_gettime(2), since Linux 2.6.39).
+// sinceBoot reads CLOCK_BOOTTIME, which counts the time a machine spends suspended
+// (clock_gettime(2), since Linux 2.6.39).
 func sinceBoot() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {

@@ -23,7 +23,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// monotonic is the clock that Go's timers and time.Since go by. It stands still during a suspend.
+// monotonic is the clock that Go's timers and time.Since go by. It stands still during
+// a suspend.
 func monotonic() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
@@ -32,10 +33,11 @@ func monotonic() int64 {
 	return ts.Nano()
 }
 
-// A machine cannot be suspended by a test, but a time namespace can be given a boot-time clock that is ahead of the monotonic
-// one, which is all that a process sees of a suspend. What Now reads there, by the real clocks of the kernel, has to count as
-// time that passed since an instant before. A process that has threads cannot enter another time namespace, which is why
-// this takes one process for each reading.
+// A machine cannot be suspended by a test, but a time namespace can be given a
+// boot-time clock that is ahead of the monotonic one, which is all that a process sees
+// of a suspend. What Now reads there, by the real clocks of the kernel, has to count as
+// time that passed since an instant before. A process that has threads cannot enter
+// another time namespace, which is why this takes one process for each reading.
 func TestBootTimeNamespaceLooksLikeASuspend(t *testing.T) {
 	const suspend = time.Hour
 	unshare := []string{"unshare", "--time", "--boottime", fmt.Sprint(suspend.Seconds())}
@@ -57,7 +59,8 @@ func TestBootTimeNamespaceLooksLikeASuspend(t *testing.T) {
 	}
 }
 
-// readings has another process of this binary read its clocks, under a command if one is given.
+// readings has another process of this binary read its clocks, under a command if one
+// is given.
 func readings(t *testing.T, under ...string) (i Instant, monotonic time.Duration) {
 	t.Helper()
 	command := append(under, os.Args[0])

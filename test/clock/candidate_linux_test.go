@@ -104,8 +104,9 @@ func (c *candidate) lastCtx() context.Context {
 	return c.ctx
 }
 
-// resource is what the leaders write to: one that rejects fencing tokens lower than the highest it has seen, and beside it one
-// that accepts everything, to see whether there was anything to reject.
+// resource is what the leaders write to: one that rejects fencing tokens lower than the
+// highest it has seen, and beside it one that accepts everything, to see whether there
+// was anything to reject.
 type resource struct {
 	mu       sync.Mutex
 	highest  int64

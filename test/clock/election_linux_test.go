@@ -11,8 +11,9 @@ import (
 	"github.com/redisleader/redisleader/leader"
 )
 
-// A server whose clock is set forward lets the lease run out at once. That is what the promise of exclusion leaves out: two
-// lead for a while. It is a short while, and the fencing tokens keep the resource clean meanwhile.
+// A server whose clock is set forward lets the lease run out at once. That is what the
+// promise of exclusion leaves out: two lead for a while. It is a short while, and the
+// fencing tokens keep the resource clean meanwhile.
 func TestForwardStepUnderALeader(t *testing.T) {
 	t.Parallel()
 	s, r := start(t), new(resource)
@@ -44,7 +45,8 @@ func TestForwardStepUnderALeader(t *testing.T) {
 	}
 }
 
-// A server whose clock is set back keeps the lock for longer, until the next renewal sets that right. Nobody else leads.
+// A server whose clock is set back keeps the lock for longer, until the next renewal
+// sets that right. Nobody else leads.
 func TestBackwardStepUnderALeader(t *testing.T) {
 	t.Parallel()
 	s, r := start(t), new(resource)
@@ -68,8 +70,9 @@ func TestBackwardStepUnderALeader(t *testing.T) {
 	}
 }
 
-// A leader is cut off while the server's clock is set back, so that nobody shortens the lock. Its term ends by its own clock,
-// and nobody leads until the server's clock is right again: an election stands still rather than have two leaders.
+// A leader is cut off while the server's clock is set back, so that nobody shortens the
+// lock. Its term ends by its own clock, and nobody leads until the server's clock is
+// right again: an election stands still rather than have two leaders.
 func TestBackwardStepUnderALeaderThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	s, r := start(t), new(resource)

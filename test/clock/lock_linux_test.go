@@ -13,8 +13,8 @@ const (
 	fence = "{lock}:fence"
 )
 
-// A lock by itself: the holder does not know that the server's clock was set forward until it asks. It then takes the answer
-// as final, and leaves the other's lock alone.
+// A lock by itself: the holder does not know that the server's clock was set forward
+// until it asks. It then takes the answer as final, and leaves the other's lock alone.
 func TestForwardStepUnderALock(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -45,7 +45,8 @@ func TestForwardStepUnderALock(t *testing.T) {
 	}
 }
 
-// The lock outlives what its holder may rely on when the server's clock is set back: that errs on the safe side.
+// The lock outlives what its holder may rely on when the server's clock is set back:
+// that errs on the safe side.
 func TestBackwardStepUnderALock(t *testing.T) {
 	t.Parallel()
 	const ttl = 100 * time.Millisecond
@@ -66,7 +67,8 @@ func TestBackwardStepUnderALock(t *testing.T) {
 	}
 }
 
-// With FenceClock a token is the server's time while that moves forward, and the last token plus one while it does not.
+// With FenceClock a token is the server's time while that moves forward, and the last
+// token plus one while it does not.
 func TestFenceClockThroughSteps(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -61,7 +61,8 @@ func library(t *testing.T) string {
 	return path
 }
 
-// set sets the server's clock ahead of this machine's, and sees that the server goes by it.
+// set sets the server's clock ahead of this machine's, and sees that the server goes by
+// it.
 func (s *server) set(ahead time.Duration) {
 	s.t.Helper()
 	s.ahead = ahead

@@ -21,8 +21,8 @@ import (
 // lateEach is how many writes a careless worker still sends after each term.
 const lateEach = 5
 
-// arena is what a chaos run plays in. Everything but the candidates, the proxies and the reader happens on the goroutine of
-// the test.
+// arena is what a chaos run plays in. Everything but the candidates, the proxies and
+// the reader happens on the goroutine of the test.
 type arena struct {
 	*scene
 	t       *testing.T
@@ -49,8 +49,9 @@ type healing struct {
 
 // newArena starts the servers, which end with the test, and the candidates.
 //
-// Redis writes each command to its log before it answers, so that a crash loses nothing that was acknowledged. It leaves it to
-// the operating system when to write that to the disk: what crashes is Redis, not the machine.
+// Redis writes each command to its log before it answers, so that a crash loses nothing
+// that was acknowledged. It leaves it to the operating system when to write that to the
+// disk: what crashes is Redis, not the machine.
 func newArena(t *testing.T) *arena {
 	a := &arena{t: t, faults: make(map[faultKind]int)}
 	a.scene = &scene{
@@ -100,8 +101,9 @@ func (a *arena) killAll() {
 	}
 }
 
-// fill starts a candidate in a slot, with a label of its own. The workers differ in how they find out that their term is
-// over, in how long they take to end and how careless they are afterwards, and in their clients.
+// fill starts a candidate in a slot, with a label of its own. The workers differ in how
+// they find out that their term is over, in how long they take to end and how careless
+// they are afterwards, and in their clients.
 func (a *arena) fill(s *slot) {
 	s.starts++
 	label := fmt.Sprintf("%c%d", 'a'+s.index, s.starts)
@@ -115,11 +117,12 @@ func (a *arena) fill(s *slot) {
 	})
 }
 
-// recovery is within which somebody leads once all faults have healed: the lease of a dead leader runs out, go-redis dials
-// again, and a follower looks.
+// recovery is within which somebody leads once all faults have healed: the lease of a
+// dead leader runs out, go-redis dials again, and a follower looks.
 func (a *arena) recovery() time.Duration { return a.lease + a.retryBound() + redial + slack }
 
-// run carries out a schedule for some time. When a step takes its time, the rest is put off.
+// run carries out a schedule for some time. When a step takes its time, the rest is put
+// off.
 func (a *arena) run(steps iter.Seq[step], length time.Duration) {
 	begin := monotonic()
 	origin := begin
@@ -139,8 +142,8 @@ func (a *arena) run(steps iter.Seq[step], length time.Duration) {
 	a.readers()
 }
 
-// strike injects a fault and remembers to heal it, by the same clock as the schedule, so that it heals before the next one
-// on its place.
+// strike injects a fault and remembers to heal it, by the same clock as the schedule,
+// so that it heals before the next one on its place.
 func (a *arena) strike(s step, origin time.Duration) {
 	a.faults[s.kind]++
 	if heal := a.inject(s); heal != nil {
@@ -160,7 +163,8 @@ func (a *arena) sleepUntil(at time.Duration) {
 	time.Sleep(at - monotonic())
 }
 
-// calm heals everything, waits until somebody leads, but no longer than that may take, and then for a lease.
+// calm heals everything, waits until somebody leads, but no longer than that may take,
+// and then for a lease.
 func (a *arena) calm() {
 	a.sleepUntil(monotonic() + a.held())
 	healed := a.note(recovers, a.recovery(), "all faults have healed")

@@ -33,11 +33,12 @@ const (
 	commandCount  = "count"
 )
 
-// electionName is leader.Config.Name of all candidates, unless a test gives another. They meet only if their prefix is the same too.
+// electionName is leader.Config.Name of all candidates, unless a test gives another.
+// They meet only if their prefix is the same too.
 const electionName = "e2e"
 
-// candidate is a process that competes. SIGTERM ends it in good order; the end of its standard input means that the test
-// is gone, and ends it at once.
+// candidate is a process that competes. SIGTERM ends it in good order; the end of its
+// standard input means that the test is gone, and ends it at once.
 type candidate struct {
 	settings
 	*reporter

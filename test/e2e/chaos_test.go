@@ -15,14 +15,16 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// A flag wins over the environment, which wins over the default. An empty seed is a fresh one.
+// A flag wins over the environment, which wins over the default. An empty seed is a
+// fresh one.
 var (
 	chaosFlag = flag.String("chaos", "", "how long TestChaos injects faults; default $CHAOS, or 60s")
 	seedFlag  = flag.String("seed", "", "seed of TestChaos's schedule of faults; default $SEED, or a fresh one")
 )
 
 const (
-	// allKinds is the length from which on a run has to show each kind of fault. The schedule takes less than half of it.
+	// allKinds is the length from which on a run has to show each kind of fault. The
+	// schedule takes less than half of it.
 	allKinds = time.Minute
 	// overtime is what a run may take besides injecting faults. After that it hangs.
 	overtime = 3 * time.Minute
@@ -30,8 +32,8 @@ const (
 	excerpts = 5
 )
 
-// TestChaos injects faults at random into five candidates, their connections, their Redis and what it holds, and checks
-// the history.
+// TestChaos injects faults at random into five candidates, their connections, their
+// Redis and what it holds, and checks the history.
 func TestChaos(t *testing.T) {
 	length, seed := chaosLength(t), chaosSeed(t)
 	fmt.Fprintf(t.Output(), "chaos: seed %d, %v, %d candidates, leases of %v\n", seed, length, candidates, shortLease)

@@ -27,7 +27,8 @@ type violation struct {
 
 func (v violation) String() string { return fmt.Sprintf("%s: %s", v.rule, v.text) }
 
-// check compares a whole history, and what the guarded register has accepted, with the promises.
+// check compares a whole history, and what the guarded register has accepted, with the
+// promises.
 func check(events []event, register []entry) []violation {
 	terms, found := pairing(events)
 	excused := excuses(events)
@@ -35,8 +36,9 @@ func check(events []event, register []entry) []violation {
 		linearizability(events, register), recovery(events))
 }
 
-// overlaps reports pairs of terms that share a time which is not excused. The holder, who is to be excused, is the one
-// that began first: it is its term that should have ended.
+// overlaps reports pairs of terms that share a time which is not excused. The holder,
+// who is to be excused, is the one that began first: it is its term that should have
+// ended.
 func overlaps(terms []term, excused []excuse) []violation {
 	var found []violation
 	for i, holder := range terms {
@@ -53,8 +55,8 @@ func overlaps(terms []term, excused []excuse) []violation {
 	return found
 }
 
-// fencing reports terms whose token is not higher than those of all before. Only a stillborn term may come after one with a
-// higher token, never after one with the same.
+// fencing reports terms whose token is not higher than those of all before. Only a
+// stillborn term may come after one with a higher token, never after one with the same.
 func fencing(terms []term, excused []excuse) []violation {
 	var found []violation
 	var highest term
@@ -91,8 +93,9 @@ func regressions(register []entry) []violation {
 	return found
 }
 
-// recovery reports faults after which nobody led in time. That somebody leads shows in a start, or in a renewal: a term
-// that goes on without one may be over in all but name.
+// recovery reports faults after which nobody led in time. That somebody leads shows in
+// a start, or in a renewal: a term that goes on without one may be over in all but
+// name.
 func recovery(events []event) []violation {
 	var found []violation
 	for i, e := range events {

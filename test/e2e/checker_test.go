@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// The good history that the tests spoil: a is frozen past its term and b takes over; b is killed, and c follows; Redis loses
-// the lock under c, and a follows.
+// The good history that the tests spoil: a is frozen past its term and b takes over; b
+// is killed, and c follows; Redis loses the lock under c, and a follows.
 func goodHistory() []event {
 	return []event{
 		at(10, "a", started, 1), write(100, "a", 1, 1, accepted), write(200, "a", 2, 1, accepted), at(500, "a", renewed, 0),
@@ -56,7 +56,8 @@ type spoil struct {
 	do   func(events []event) []event
 }
 
-// drop removes the events of a kind of one process, move gives the first of them another time.
+// drop removes the events of a kind of one process, move gives the first of them
+// another time.
 func drop(process string, k kind) func([]event) []event {
 	return func(events []event) []event {
 		return slices.DeleteFunc(events, func(e event) bool { return e.Process == process && e.Kind == k })

@@ -21,7 +21,8 @@ import (
 // clusterMasters is how many masters the Cluster has at first, the first of its nodes.
 const clusterMasters = 3
 
-// clusterScene is a scene whose candidates compete on a Cluster. The scene's own server has no part in it.
+// clusterScene is a scene whose candidates compete on a Cluster. The scene's own server
+// has no part in it.
 type clusterScene struct {
 	*scene
 	cluster *redistest.ClusterNodes
@@ -47,7 +48,8 @@ func (s *clusterScene) wandering(set *settings) {
 	set.ReadOnly = true
 }
 
-// owner is the index of the node that the lock is on, whether somebody holds it or not: others name that one instead.
+// owner is the index of the node that the lock is on, whether somebody holds it or not:
+// others name that one instead.
 func (s *clusterScene) owner(ctx context.Context) int {
 	GinkgoHelper()
 	i := slices.IndexFunc(s.nodes, func(n *redis.Client) bool { return n.Exists(ctx, s.lockKey()).Err() == nil })
@@ -56,7 +58,8 @@ func (s *clusterScene) owner(ctx context.Context) int {
 	return i
 }
 
-// overheard waits until as many candidates listen as there are followers, on whatever nodes.
+// overheard waits until as many candidates listen as there are followers, on whatever
+// nodes.
 func (s *clusterScene) overheard(followers int) {
 	GinkgoHelper()
 	after := monotonic()
@@ -79,7 +82,8 @@ func (s *clusterScene) do(ctx context.Context, node int, args ...any) string {
 	return reply
 }
 
-// open begins to move the slot of the lock: from asks of what it lacks to be looked for at to.
+// open begins to move the slot of the lock: from asks of what it lacks to be looked for
+// at to.
 func (s *clusterScene) open(ctx context.Context, from, to int) {
 	GinkgoHelper()
 	s.note(fault, 0, fmt.Sprintf("a slot moves from node %d to node %d", from, to))
@@ -94,7 +98,8 @@ func (s *clusterScene) migrate(ctx context.Context, from, to int, key string) {
 	Expect(s.do(ctx, from, "MIGRATE", "127.0.0.1", port, "", 0, 5000, "KEYS", key)).To(Equal("OK"))
 }
 
-// shut ends the move. The new owner learns of it first, as it is the one that tells the others.
+// shut ends the move. The new owner learns of it first, as it is the one that tells the
+// others.
 func (s *clusterScene) shut(ctx context.Context, from, to int) {
 	GinkgoHelper()
 	id := s.do(ctx, to, "CLUSTER", "MYID")
@@ -187,7 +192,8 @@ var _ = Describe("Cluster", func() {
 		}
 		Expect(s.events(0, "", started)).To(HaveLen(1))
 
-		// A script with two keys, of which the lock is not there, is refused for as long as the slot moves.
+		// A script with two keys, of which the lock is not there, is refused for as
+		// long as the slot moves.
 		s.open(ctx, from, to)
 		s.migrate(ctx, from, to, s.lockKey())
 		asked, err := a.terminate()

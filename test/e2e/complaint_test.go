@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// complaint is what a process printed on its standard error, but for go-redis, which complains there of each connection that
-// fails.
+// complaint is what a process printed on its standard error, but for go-redis, which
+// complains there of each connection that fails.
 func complaint(stderr string) string {
 	var b strings.Builder
 	for line := range strings.Lines(stderr) {

@@ -11,15 +11,17 @@ import (
 	"github.com/redisleader/redisleader/leader"
 )
 
-// loses notes that Redis is about to lose the lock under its holder, and has it lose it. Until the holder asks again, at most
-// lease/3 later, another can lead beside it: that is what the lease assumes not to happen.
+// loses notes that Redis is about to lose the lock under its holder, and has it lose
+// it. Until the holder asks again, at most lease/3 later, another can lead beside it:
+// that is what the lease assumes not to happen.
 func (s *scene) loses(how string, lose func()) time.Duration {
 	at := s.note(lostKey, s.lease/3+slack, how)
 	lose()
 	return at
 }
 
-// replaced waits for the term that replaces one whose lock was lost at an instant, and returns how the latter saw its end.
+// replaced waits for the term that replaces one whose lock was lost at an instant, and
+// returns how the latter saw its end.
 func (s *scene) replaced(old event, lost time.Duration) (next, over event) {
 	GinkgoHelper()
 	next = s.await(lost, "", started)

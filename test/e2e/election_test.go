@@ -10,8 +10,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// usualLease is the lease of the cases: RenewDeadline 1 s, RetryPeriod 200 ms. Where a spec has to wait for several leases
-// and is not about exact times, it uses shortLease.
+// usualLease is the lease of the cases: RenewDeadline 1 s, RetryPeriod 200 ms. Where a
+// spec has to wait for several leases and is not about exact times, it uses shortLease.
 const (
 	usualLease = 1500 * time.Millisecond
 	shortLease = 600 * time.Millisecond

@@ -8,8 +8,9 @@ import (
 
 // event is something that happened to a candidate, or that the test did to one.
 //
-// At is a reading of CLOCK_MONOTONIC. All processes of one machine read the same clock, so events of different processes
-// can be put in order by it; wall clocks could be set in between.
+// At is a reading of CLOCK_MONOTONIC. All processes of one machine read the same clock,
+// so events of different processes can be put in order by it; wall clocks could be set
+// in between.
 type event struct {
 	At       time.Duration `json:"at"`
 	Process  string        `json:"process,omitempty"` // the label of the candidate; "" is the test
@@ -89,7 +90,8 @@ func (e event) String() string {
 	return b.String()
 }
 
-// frequent reports whether events of this kind come in runs that people do not want to read one by one.
+// frequent reports whether events of this kind come in runs that people do not want to
+// read one by one.
 func (k kind) frequent() bool {
 	return k == wrote || k == read || k == attempted || k == renewed || k == unrenewed
 }

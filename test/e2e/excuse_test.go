@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// failoverHistory has a lead on a server that is lost with a's lock; b leads on the one that replaces it, and a goes on until
-// the stop at the time given.
+// failoverHistory has a lead on a server that is lost with a's lock; b leads on the one
+// that replaces it, and a goes on until the stop at the time given.
 func failoverHistory(begun, stop int) []event {
 	var h history // puts them in order
 	for _, e := range []event{

@@ -15,18 +15,21 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// soon is within which an announcement of a release has had its effect. It is far less than longLease lets candidates wait
-// between two looks, so that nothing else can be that fast.
+// soon is within which an announcement of a release has had its effect. It is far less
+// than longLease lets candidates wait between two looks, so that nothing else can be
+// that fast.
 const (
 	soon      = 300 * time.Millisecond
 	longLease = 6 * usualLease // RenewDeadline 6 s, RetryPeriod 1.2 s
 )
 
-// detection is within which a client notices, once another server has replaced the one it talks to, and has dialled that.
+// detection is within which a client notices, once another server has replaced the one
+// it talks to, and has dialled that.
 const detection = redial + slack
 
-// failsOver notes that a server is taken away, does it, and waits until another has replaced it. The other is one of the
-// replicas given; it is returned along with the time at which it was seen to serve as a master.
+// failsOver notes that a server is taken away, does it, and waits until another has
+// replaced it. The other is one of the replicas given; it is returned along with the
+// time at which it was seen to serve as a master.
 func (s *scene) failsOver(how string, replicas []*redistest.Server, end func()) (*redistest.Server, time.Duration) {
 	GinkgoHelper()
 	clients := make([]*redis.Client, len(replicas))
@@ -84,7 +87,8 @@ func (s *scene) overheard(server *redis.Client, followers int) {
 	s.figure("subscribed after", monotonic()-after)
 }
 
-// handsOver asks a leader to end and expects that another hears of it. It returns the term that follows.
+// handsOver asks a leader to end and expects that another hears of it. It returns the
+// term that follows.
 func (s *scene) handsOver(leader *process) event {
 	GinkgoHelper()
 	asked, err := leader.terminate()

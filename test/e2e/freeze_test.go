@@ -15,7 +15,8 @@ const lateWrites = 20
 // queueing has a candidate still send writes when its work has returned.
 func queueing(set *settings) { set.LateWrites = lateWrites }
 
-// frozenPast freezes p for three leases, in which somebody else takes over, and lets it go on. It returns when.
+// frozenPast freezes p for three leases, in which somebody else takes over, and lets it
+// go on. It returns when.
 func (s *scene) frozenPast(p *process) (freezing, thawing time.Duration) {
 	GinkgoHelper()
 	freezing, err := p.freeze()
@@ -29,7 +30,8 @@ func (s *scene) frozenPast(p *process) (freezing, thawing time.Duration) {
 	return freezing, thawing
 }
 
-// late are the writes of a process that were sent after an instant, and may not be accepted.
+// late are the writes of a process that were sent after an instant, and may not be
+// accepted.
 func (s *scene) late(p *process, after time.Duration) []event {
 	return s.history.since(after, func(e event) bool { return e.Process == p.label && e.Kind == wrote && e.Begun > after })
 }

@@ -9,13 +9,15 @@ import (
 	"time"
 )
 
-// history collects the events of one spec from all its processes. It is safe for use by many goroutines.
+// history collects the events of one spec from all its processes. It is safe for use by
+// many goroutines.
 type history struct {
 	mu     sync.Mutex
 	events []event // in order of At
 }
 
-// add puts the event where it belongs. Events of one process arrive in order, those of others only a little later.
+// add puts the event where it belongs. Events of one process arrive in order, those of
+// others only a little later.
 func (h *history) add(e event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,7 +68,8 @@ func (h *history) excerpt(at, before, after time.Duration) string {
 	return narrate(around, events[0].At)
 }
 
-// narrate shows events with times in milliseconds since zero, one line for each event or run of like ones.
+// narrate shows events with times in milliseconds since zero, one line for each event
+// or run of like ones.
 func narrate(events []event, zero time.Duration) string {
 	var b strings.Builder
 	for _, r := range runs(events) {

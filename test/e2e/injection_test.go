@@ -74,7 +74,8 @@ func (a *arena) injectLink(s step, p *faultproxy.Proxy) {
 	}
 }
 
-// alternate does to commands one action after the other, again and again. The proxy calls it for one command at a time.
+// alternate does to commands one action after the other, again and again. The proxy
+// calls it for one command at a time.
 func alternate(actions ...faultproxy.Action) func(faultproxy.Command) faultproxy.Action {
 	n := 0
 	return func(faultproxy.Command) faultproxy.Action {
@@ -122,7 +123,8 @@ func (a *arena) injectRedis(s step) (heal func()) {
 	return nil
 }
 
-// intrude puts something else in the place of the lock, a string or a lock of a stranger, and takes it away again.
+// intrude puts something else in the place of the lock, a string or a lock of a
+// stranger, and takes it away again.
 func (a *arena) intrude(ctx context.Context, s step) (heal func()) {
 	const long = time.Hour
 	a.loses("an intruder", func() {

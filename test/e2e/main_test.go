@@ -11,7 +11,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Ginkgo does not join the goroutines in which it waits for signals and, run in parallel, for news of other processes.
+// Ginkgo does not join the goroutines in which it waits for signals and, run in
+// parallel, for news of other processes.
 const (
 	ginkgoSignals = ginkgoInterrupts + ".func2"
 	ginkgoNews    = ginkgoInterrupts + ".func1"

@@ -10,7 +10,8 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// operation is a write to the guarded register, or a read of it by the test, as those saw it who asked for it.
+// operation is a write to the guarded register, or a read of it by the test, as those
+// saw it who asked for it.
 type operation struct {
 	process   string
 	call, end time.Duration // end is forever if no answer came
@@ -36,9 +37,10 @@ func (o operation) String() string {
 	return fmt.Sprintf("write of %q with token %d, %s", o.value, o.token, o.outcome)
 }
 
-// operations reads from a history what was asked of the register, in order of the calls, and ends it with what the register
-// holds in the end. A write that the register holds and nobody has reported must be that of a process that was killed;
-// those of anybody else are violations.
+// operations reads from a history what was asked of the register, in order of the
+// calls, and ends it with what the register holds in the end. A write that the register
+// holds and nobody has reported must be that of a process that was killed; those of
+// anybody else are violations.
 func operations(events []event, register []entry) ([]operation, []violation) {
 	var all []operation
 	reported := make(map[string]bool)
@@ -90,7 +92,8 @@ func answer(e event) outcome {
 	return rejected
 }
 
-// unreported is the write of a process that was killed before it could tell. It was sent after its term began.
+// unreported is the write of a process that was killed before it could tell. It was
+// sent after its term began.
 func unreported(events []event, e entry, place int) (operation, error) {
 	process, _, _ := strings.Cut(e.value, "/")
 	begun := slices.IndexFunc(events, func(x event) bool { return x.Process == process && x.Kind == started && x.Fence == e.token })

@@ -10,8 +10,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// redial is how long go-redis may wait before it dials a server again that did not answer: once all connections of a pool
-// have failed, it looks once a second.
+// redial is how long go-redis may wait before it dials a server again that did not
+// answer: once all connections of a pool have failed, it looks once a second.
 const redial = time.Second
 
 var labels = []string{"a", "b", "c"}

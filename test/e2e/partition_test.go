@@ -35,7 +35,8 @@ func (s *scene) lost() []faultproxy.Command {
 	return slices.DeleteFunc(s.proxy.Commands(), func(c faultproxy.Command) bool { return c.Forwarded || !c.IsScript() })
 }
 
-// releases are the commands seen by the proxy that run the script which releases a lock, forwarded or not.
+// releases are the commands seen by the proxy that run the script which releases a
+// lock, forwarded or not.
 func (s *scene) releases() []faultproxy.Command {
 	return slices.DeleteFunc(s.proxy.Commands(), func(c faultproxy.Command) bool { return !isRelease(c) })
 }
@@ -89,7 +90,8 @@ var _ = Describe("a leader that is cut off from Redis", func() {
 			Expect(stamp(s.releases()[0].At)).To(BeNumerically(">", over.At))
 			s.heal()
 		},
-		// Only what a release needs still passes, so that one sent too early would be seen.
+		// Only what a release needs still passes, so that one sent too early would be
+		// seen.
 		Entry("when its term expires because renewals hang", func(s *scene, _ *process) {
 			s.proxy.OnCommand(func(c faultproxy.Command) faultproxy.Action {
 				if c.IsScript() && !isRelease(c) {
@@ -117,7 +119,8 @@ var _ = Describe("a leader that is cut off from Redis", func() {
 				sent = append(sent, c)
 			}
 		}
-		// EVALSHA, which the server does not know; EVAL, of which the reply is lost; and what finds it applied.
+		// EVALSHA, which the server does not know; EVAL, of which the reply is lost;
+		// and what finds it applied.
 		Expect(len(sent)).To(BeNumerically(">=", 3), "the fault was not injected")
 		Expect(begun.At - stamp(sent[0].At)).To(BeNumerically("<", s.lease/2))
 		Expect(s.lock(ctx)).To(HaveKeyWithValue("fence", fmt.Sprint(begun.Fence)))

@@ -15,14 +15,16 @@ import (
 	"time"
 )
 
-// stopTimeout is for a candidate to end in good order. A release under a fault may take its full time, three times over.
+// stopTimeout is for a candidate to end in good order. A release under a fault may take
+// its full time, three times over.
 const stopTimeout = 15 * time.Second
 
 // process is a candidate as the test sees it.
 //
-// It is the leader of a process group of its own, for two reasons: a signal to the group reaches whatever is in it; and when
-// the test binary dies, the kernel tells an orphaned group with stopped members to hang up and continue, so that not even
-// a frozen candidate is left behind. Others end with their standard input.
+// It is the leader of a process group of its own, for two reasons: a signal to the
+// group reaches whatever is in it; and when the test binary dies, the kernel tells an
+// orphaned group with stopped members to hang up and continue, so that not even a
+// frozen candidate is left behind. Others end with their standard input.
 type process struct {
 	label   string
 	history *history
@@ -87,8 +89,8 @@ func (p *process) command(line string) error {
 	return err
 }
 
-// terminate asks the process to end, and returns when. It asks once: a second signal would catch a process that no longer
-// expects any.
+// terminate asks the process to end, and returns when. It asks once: a second signal
+// would catch a process that no longer expects any.
 func (p *process) terminate() (time.Duration, error) {
 	p.mu.Lock()
 	asked := p.asked
@@ -141,7 +143,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// wait waits until the process has ended, kills it if that takes too long, and returns what was wrong with its end.
+// wait waits until the process has ended, kills it if that takes too long, and returns
+// what was wrong with its end.
 func (p *process) wait() error {
 	select {
 	case <-p.done:

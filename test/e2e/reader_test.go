@@ -39,7 +39,8 @@ func (a *arena) readOnce(ctx context.Context) error {
 	return err
 }
 
-// read is what the register holds at one moment: how many writes it has accepted, and the last one under the highest token.
+// read is what the register holds at one moment: how many writes it has accepted, and
+// the last one under the highest token.
 func (r resource) read(ctx context.Context) (int, entry, error) {
 	var length *redis.IntCmd
 	var highest, last *redis.StringCmd

@@ -7,12 +7,13 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// judgement bounds the search for an order that explains a history. Segments are short, so it is far more than a good history
-// takes; the search for one that does not exist can be long.
+// judgement bounds the search for an order that explains a history. Segments are short,
+// so it is far more than a good history takes; the search for one that does not exist
+// can be long.
 const judgement = time.Minute
 
-// registerState is what the guarded register is at one moment: how many writes it has accepted, and the last of them, whose
-// token is the highest.
+// registerState is what the guarded register is at one moment: how many writes it has
+// accepted, and the last of them, whose token is the highest.
 type registerState struct {
 	length int
 	entry
@@ -40,8 +41,9 @@ func (s registerState) step(o operation) (bool, registerState) {
 	return o.outcome != rejected, registerState{s.length + 1, o.entry}
 }
 
-// linearizability looks for an order of all operations on the register that explains each answer, with every operation between
-// its call and its answer. That it found none in time is a violation too: nothing is shown.
+// linearizability looks for an order of all operations on the register that explains
+// each answer, with every operation between its call and its answer. That it found none
+// in time is a violation too: nothing is shown.
 func linearizability(events []event, register []entry) []violation {
 	all, found := operations(events, register)
 	limit := time.Now().Add(judgement)

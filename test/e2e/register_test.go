@@ -142,7 +142,8 @@ func TestOtherHistoriesDoNot(t *testing.T) {
 	}
 }
 
-// longStory is that of two writers, one of them always late, for so many rounds, with a read in each.
+// longStory is that of two writers, one of them always late, for so many rounds, with a
+// read in each.
 func longStory(rounds int) story {
 	s := story{name: "long"}
 	for i := range rounds {

@@ -1,5 +1,5 @@
--- Writes a value to the guarded register, unless its token is lower than the highest seen, and at the same moment to
--- the control, which does not look.
+-- Writes a value to the guarded register, unless its token is lower than the highest
+-- seen, and at the same moment to the control, which does not look.
 --
 -- KEYS[1]  the highest token seen
 -- KEYS[2]  the register: a list of what was accepted

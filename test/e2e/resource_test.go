@@ -17,9 +17,10 @@ var resourceSource string
 
 var resourceScript = redis.NewScript(resourceSource)
 
-// resource is what a leader's work writes to: a register that rejects tokens lower than the highest it has seen, and a
-// control that takes everything. Both are on a Redis server of their own, which stands for any store that can compare
-// and write in one step.
+// resource is what a leader's work writes to: a register that rejects tokens lower than
+// the highest it has seen, and a control that takes everything. Both are on a Redis
+// server of their own, which stands for any store that can compare and write in one
+// step.
 type resource struct{ client *redis.Client }
 
 const (

@@ -19,13 +19,15 @@ import (
 )
 
 const (
-	// patience bounds what should happen at some time. What has to happen in time is judged by its stamps.
+	// patience bounds what should happen at some time. What has to happen in time is
+	// judged by its stamps.
 	patience = 20 * time.Second
 	// slack is what a busy machine may add to a time that the library promises.
 	slack = time.Second
 )
 
-// scene is what one spec plays in: its own servers, keys and processes, and the history of what happened.
+// scene is what one spec plays in: its own servers, keys and processes, and the history
+// of what happened.
 type scene struct {
 	server   *redistest.Server // that candidates compete on
 	client   *redis.Client
@@ -39,7 +41,8 @@ type scene struct {
 	processes []*process
 }
 
-// newScene sets the scene. When the spec is over, all processes end, and the checker looks at what happened.
+// newScene sets the scene. When the spec is over, all processes end, and the checker
+// looks at what happened.
 func newScene(lease time.Duration) *scene {
 	s := &scene{
 		server:  redistest.Start(GinkgoTB()),
@@ -146,7 +149,8 @@ func (s *scene) note(k kind, within time.Duration, detail string) time.Duration 
 	return at
 }
 
-// await waits for the first event of a kind after an instant and returns it. Label "" is any candidate's.
+// await waits for the first event of a kind after an instant and returns it. Label ""
+// is any candidate's.
 func (s *scene) await(after time.Duration, label string, k kind) event {
 	GinkgoHelper()
 	var found []event
@@ -165,7 +169,8 @@ func (s *scene) events(after time.Duration, label string, k kind) []event {
 // lockKey is the key of the lock: the prefix and the name, which is a hash tag.
 func (s *scene) lockKey() string { return s.prefix + "{" + electionName + "}" }
 
-// lock is what an operator sees of the lock: the fields token, metadata and fence; nothing if nobody holds it.
+// lock is what an operator sees of the lock: the fields token, metadata and fence;
+// nothing if nobody holds it.
 func (s *scene) lock(ctx context.Context) map[string]string {
 	GinkgoHelper()
 	fields, err := s.client.HGetAll(ctx, s.lockKey()).Result()
@@ -173,7 +178,8 @@ func (s *scene) lock(ctx context.Context) map[string]string {
 	return fields
 }
 
-// retryBound is how long a candidate waits at most between two attempts: the default RetryPeriod and its jitter.
+// retryBound is how long a candidate waits at most between two attempts: the default
+// RetryPeriod and its jitter.
 func (s *scene) retryBound() time.Duration { return s.retryPeriod() * 6 / 5 }
 
 func (s *scene) retryPeriod() time.Duration { return s.lease * 2 / 15 }

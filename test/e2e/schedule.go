@@ -100,8 +100,9 @@ func (s step) String() string {
 	return fmt.Sprintf("%s, dose %d, for %v", s.kind, s.dose, s.hold.Round(time.Millisecond))
 }
 
-// schedule is what happens in a run, without end: first each kind of fault once, in random order, then kinds at random, with a
-// calm now and then. It depends on nothing but the seed and the lease.
+// schedule is what happens in a run, without end: first each kind of fault once, in
+// random order, then kinds at random, with a calm now and then. It depends on nothing
+// but the seed and the lease.
 func schedule(seed uint64, lease time.Duration) iter.Seq[step] {
 	return func(yield func(step) bool) {
 		p := planner{random: rand.New(rand.NewPCG(seed, 0)), lease: lease}

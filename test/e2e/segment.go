@@ -2,16 +2,18 @@ package e2e
 
 import "time"
 
-// segment is a stretch of a history of the register that can be judged by itself: it begins in a known state and ends with a
-// read during which nothing else was under way, so that whatever is in it is over before the next segment begins.
+// segment is a stretch of a history of the register that can be judged by itself: it
+// begins in a known state and ends with a read during which nothing else was under way,
+// so that whatever is in it is over before the next segment begins.
 type segment struct {
 	begin      registerState
 	operations []operation
 }
 
-// segments cuts operations, which are in order of their calls and end with a read, at each read that is alone. Writes without
-// an answer would be under way for ever; they go where the register says that they took effect. That is a choice of one
-// possible order among others: if it fits, there is one that fits.
+// segments cuts operations, which are in order of their calls and end with a read, at
+// each read that is alone. Writes without an answer would be under way for ever; they
+// go where the register says that they took effect. That is a choice of one possible
+// order among others: if it fits, there is one that fits.
 func segments(all []operation) []segment {
 	open, answered := split(all)
 	var cut []segment
@@ -44,7 +46,8 @@ func split(all []operation) (open, answered []operation) {
 	return open, answered
 }
 
-// insertOpen puts a write without an answer into the segment whose last read is the first to have seen it.
+// insertOpen puts a write without an answer into the segment whose last read is the
+// first to have seen it.
 func insertOpen(cut []segment, o operation) {
 	for i := range cut {
 		operations := cut[i].operations

@@ -15,7 +15,8 @@ import (
 	"github.com/redisleader/redisleader/leader"
 )
 
-// watchedScene is a scene whose server has two replicas, and three sentinels that put one of them in its place.
+// watchedScene is a scene whose server has two replicas, and three sentinels that put
+// one of them in its place.
 type watchedScene struct {
 	*scene
 	replicas  []*redistest.Server
@@ -35,7 +36,8 @@ func newWatchedScene(lease time.Duration) *watchedScene {
 	return s
 }
 
-// leave ends the candidates before the servers that it started go. What was wrong with their end the scene reports.
+// leave ends the candidates before the servers that it started go. What was wrong with
+// their end the scene reports.
 func (s *watchedScene) leave() {
 	s.stop()
 	for _, node := range s.sentinels.Nodes {
@@ -54,7 +56,8 @@ func (s *watchedScene) replicated() {
 	}
 }
 
-// loseMaster has the sentinels replace the master, and returns when they have. The scene's server is then the new one.
+// loseMaster has the sentinels replace the master, and returns when they have. The
+// scene's server is then the new one.
 func (s *watchedScene) loseMaster(how string, end func()) time.Duration {
 	GinkgoHelper()
 	master, at := s.failsOver(how, s.replicas, end)
@@ -62,9 +65,9 @@ func (s *watchedScene) loseMaster(how string, end func()) time.Duration {
 	return at
 }
 
-// cutReplication cuts the links of both replicas for good: they are to show a password that the master does not know. They
-// keep their address of the master, which sentinels would set right, and have nothing in their sockets, as a stopped one
-// has.
+// cutReplication cuts the links of both replicas for good: they are to show a password
+// that the master does not know. They keep their address of the master, which sentinels
+// would set right, and have nothing in their sockets, as a stopped one has.
 func (s *watchedScene) cutReplication(ctx context.Context) {
 	GinkgoHelper()
 	s.note(fault, 0, "replication is cut")

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// candidateVariable turns the test binary into a candidate, settingsVariable tells it which.
+// candidateVariable turns the test binary into a candidate, settingsVariable tells it
+// which.
 const (
 	candidateVariable = "REDISLEADER_E2E_CANDIDATE"
 	settingsVariable  = "REDISLEADER_E2E_SETTINGS"

@@ -108,8 +108,9 @@ func (t tally) reasons() string {
 	return ": " + strings.Join(all, ", ") + ", the rest killed"
 }
 
-// vacancy is the longest time without a leader, and when it began, while all was well: from the end of all faults to the next.
-// That includes the time in which the last fault is recovered from.
+// vacancy is the longest time without a leader, and when it began, while all was well:
+// from the end of all faults to the next. That includes the time in which the last
+// fault is recovered from.
 func vacancy(events []event, terms []term) (longest, since time.Duration) {
 	for i, e := range events {
 		if e.Kind != recovers {
@@ -131,7 +132,8 @@ func (e event) disturbs() bool {
 	return e.Kind == fault || e.Kind == lostKey || e.Kind == frozen || e.Kind == terminated || e.Kind == killed
 }
 
-// widest is the longest time between two instants that no term covers, and when it begins. Terms are in order of their starts.
+// widest is the longest time between two instants that no term covers, and when it
+// begins. Terms are in order of their starts.
 func widest(terms []term, from, to time.Duration) (gap, at time.Duration) {
 	covered := from
 	look := func(until time.Duration) {

@@ -11,7 +11,8 @@ import (
 // forever is when a term ends of which no end is known.
 const forever = time.Duration(math.MaxInt64)
 
-// term is one call of OnStartedLeading, up to the call of OnStoppedLeading or the death of its process.
+// term is one call of OnStartedLeading, up to the call of OnStoppedLeading or the death
+// of its process.
 type term struct {
 	process    string
 	fence      int64
@@ -20,7 +21,8 @@ type term struct {
 
 func (t term) String() string { return fmt.Sprintf("%s's term with fence %d", t.process, t.fence) }
 
-// pairing reads terms from a history, in order of their starts, and reports starts and stops that do not pair up.
+// pairing reads terms from a history, in order of their starts, and reports starts and
+// stops that do not pair up.
 func pairing(events []event) ([]term, []violation) {
 	var terms []term
 	var found []violation

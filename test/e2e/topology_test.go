@@ -8,15 +8,17 @@ import (
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
-// topology is what a candidate competes on that is more than one server. At most one of the addresses is set.
+// topology is what a candidate competes on that is more than one server. At most one of
+// the addresses is set.
 type topology struct {
 	Sentinels []string `json:",omitempty"` // that know the server by redistest.MasterName
 	Cluster   []string `json:",omitempty"` // nodes
 	ReadOnly  bool     `json:",omitempty"` // of a Cluster: what can be read from replicas is, from any of them
 }
 
-// client is a client of what the candidate competes on. Apart from what it is told it has go-redis' defaults: a Cluster client asks but
-// once a minute which node has which slot, unless redislock makes it.
+// client is a client of what the candidate competes on. Apart from what it is told it
+// has go-redis' defaults: a Cluster client asks but once a minute which node has which
+// slot, unless redislock makes it.
 func (s settings) client() redis.UniversalClient {
 	switch heeds := !s.HangingReads; {
 	case s.Sentinels != nil:

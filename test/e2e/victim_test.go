@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// victim is the slot that a fault strikes: its target, or the next one if that has such a fault already.
+// victim is the slot that a fault strikes: its target, or the next one if that has such
+// a fault already.
 func (a *arena) victim(s step) *slot {
 	first := s.target
 	if first == theLeader {
@@ -22,7 +23,8 @@ func (a *arena) victim(s step) *slot {
 	return nil
 }
 
-// occupy keeps other faults away from a slot until the end of this one, which heal brings.
+// occupy keeps other faults away from a slot until the end of this one, which heal
+// brings.
 func (v *slot) occupy(p place, heal func()) func() {
 	v.busy[p] = true
 	return func() {
@@ -31,7 +33,8 @@ func (v *slot) occupy(p place, heal func()) func() {
 	}
 }
 
-// leading is the label of the candidate that was the last to start a term, unless that has ended.
+// leading is the label of the candidate that was the last to start a term, unless that
+// has ended.
 func (a *arena) leading() string {
 	a.history.mu.Lock()
 	defer a.history.mu.Unlock()

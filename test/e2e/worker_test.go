@@ -15,7 +15,8 @@ import (
 // writeTimeout bounds a write to the guarded resource, which no fault touches.
 const writeTimeout = 5 * time.Second
 
-// worker does what a leader of a test does: it writes to the guarded resource again and again.
+// worker does what a leader of a test does: it writes to the guarded resource again and
+// again.
 type worker struct {
 	voice
 	settings
@@ -30,7 +31,8 @@ func (w *worker) lead(ctx context.Context, term leader.Term) {
 	w.work(ctx, term)
 	w.say(event{Kind: cancelled, Detail: fmt.Sprint(context.Cause(ctx))})
 	time.Sleep(w.Drain)
-	// The queue of writes outlives the work, as a careless program's would: what it still sends carries the old token.
+	// The queue of writes outlives the work, as a careless program's would: what it
+	// still sends carries the old token.
 	w.queues.Go(func() { w.writeLate(term) })
 	w.say(event{Kind: returned})
 }
@@ -63,7 +65,8 @@ func (w *worker) mayWrite(ctx context.Context, term leader.Term) bool {
 	}
 }
 
-// pause waits until the next write is due. A worker that looks before each write need not be woken.
+// pause waits until the next write is due. A worker that looks before each write need
+// not be woken.
 func (w *worker) pause(ctx context.Context) {
 	if w.Look != lookAtDone {
 		time.Sleep(w.WriteEvery)
@@ -84,7 +87,8 @@ func (w *worker) writeLate(term leader.Term) {
 	}
 }
 
-// write writes once. Whether the term has ended is not its business: that is what the token is for.
+// write writes once. Whether the term has ended is not its business: that is what the
+// token is for.
 func (w *worker) write(term leader.Term) {
 	e := event{Kind: wrote, Fence: term.FenceToken(), Seq: int(w.seq.Add(1)), Begun: monotonic()}
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)

@@ -1,8 +1,11 @@
-// Command mutants breaks the library on purpose and sees whether its tests notice. Each patch beside it is one mutant: it is
-// applied to a fresh copy of the tree, and the tests that its header names have to fail. If they pass, all tests of redislock
-// and leader get their chance; if these pass too, the mutant has survived, and a test is missing.
+// Command mutants breaks the library on purpose and sees whether its tests notice. Each
+// patch beside it is one mutant: it is applied to a fresh copy of the tree, and the
+// tests that its header names have to fail. If they pass, all tests of redislock and
+// leader get their chance; if these pass too, the mutant has survived, and a test is
+// missing.
 //
-// It exits with 1 if a mutant survives, if the tests fail without any, or if a patch does not apply or compile.
+// It exits with 1 if a mutant survives, if the tests fail without any, or if a patch
+// does not apply or compile.
 package main
 
 import (
@@ -56,7 +59,8 @@ func run(ctx context.Context, only string, parallel int, check, verbose bool) (b
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
 	begin := time.Now()
-	// The tree as it is now, whatever somebody edits meanwhile. A test that fails there kills nothing.
+	// The tree as it is now, whatever somebody edits meanwhile. A test that fails there
+	// kills nothing.
 	original, err := newTree(root, filepath.Join(temp, "original"))
 	if err != nil {
 		return false, err
@@ -71,7 +75,8 @@ func run(ctx context.Context, only string, parallel int, check, verbose bool) (b
 	return summarize(mutants, verdicts, time.Since(begin)), ctx.Err()
 }
 
-// judgeAll judges some mutants at a time, each in a directory of its own, and prints each verdict as it comes.
+// judgeAll judges some mutants at a time, each in a directory of its own, and prints
+// each verdict as it comes.
 func judgeAll(ctx context.Context, root, temp string, mutants []mutant, parallel int, verbose bool) []verdict {
 	verdicts := make([]verdict, len(mutants))
 	next := make(chan int)
@@ -97,7 +102,8 @@ func judgeAll(ctx context.Context, root, temp string, mutants []mutant, parallel
 	return verdicts
 }
 
-// summarize prints the counts, and those of the mutants that were not killed with what they break.
+// summarize prints the counts, and those of the mutants that were not killed with what
+// they break.
 func summarize(mutants []mutant, verdicts []verdict, took time.Duration) bool {
 	killed := 0
 	for _, v := range verdicts {

@@ -18,7 +18,8 @@ import (
 // suites are the packages whose tests together should kill every mutant.
 var suites = []string{"./redislock", "./leader"}
 
-// How long tests may take: those that a mutant names, and all of a package. Longer is a failure as well: they hang.
+// How long tests may take: those that a mutant names, and all of a package. Longer is a
+// failure as well: they hang.
 const (
 	namedTimeout = 40 * time.Second
 	suiteTimeout = 5 * time.Minute
@@ -40,7 +41,8 @@ func (v verdict) String() string {
 	return "killed by " + v.killedBy
 }
 
-// judge applies a mutant to a copy of the tree and runs the tests, those that it names first.
+// judge applies a mutant to a copy of the tree and runs the tests, those that it names
+// first.
 func judge(ctx context.Context, root, base string, m mutant, verbose bool) verdict {
 	t, err := newTree(root, base)
 	if err == nil {
@@ -57,7 +59,8 @@ func judge(ctx context.Context, root, base string, m mutant, verbose bool) verdi
 	if !ok {
 		return v
 	}
-	// On a machine that is short of time a test may fail for another reason. It has to fail again by itself.
+	// On a machine that is short of time a test may fail for another reason. It has to
+	// fail again by itself.
 	if top, _, _ := strings.Cut(strings.TrimPrefix(test, "hang of "), "/"); strings.HasPrefix(top, "Test") {
 		if v = t.test(ctx, "./"+pkg, "^"+top+"$", suiteTimeout, verbose); v.killedBy == "" {
 			return v
@@ -84,8 +87,9 @@ func (t tree) testAll(ctx context.Context, verbose bool) (first verdict) {
 	return first
 }
 
-// test runs tests of one package until the first fails. The binary is run directly, since killing the go command would leave it
-// running; the Redis servers that it started end with it.
+// test runs tests of one package until the first fails. The binary is run directly,
+// since killing the go command would leave it running; the Redis servers that it
+// started end with it.
 func (t tree) test(ctx context.Context, pkg, run string, timeout time.Duration, verbose bool) verdict {
 	binary, err := t.compile(ctx, pkg)
 	if err != nil {
@@ -129,8 +133,8 @@ var (
 	leaked   = regexp.MustCompile(`^goleak: Errors`)
 )
 
-// firstFailure reads what tests print and calls stop at the first failure, which it returns in a few words. ran says that there
-// was a test at all.
+// firstFailure reads what tests print and calls stop at the first failure, which it
+// returns in a few words. ran says that there was a test at all.
 func firstFailure(out io.Reader, stop func(), verbose bool) (failure string, ran bool) {
 	scanner := bufio.NewScanner(out)
 	scanner.Buffer(nil, 1<<24)

@@ -15,7 +15,8 @@ var copied = []string{"go.mod", "go.sum", "README.md", "internal", "redislock", 
 // tree is a copy of the module with room for what the tests leave behind.
 type tree struct{ dir, temp string }
 
-// newTree makes a copy in base, in the place of an earlier one: what a mutant leaves alone is then in the build cache.
+// newTree makes a copy in base, in the place of an earlier one: what a mutant leaves
+// alone is then in the build cache.
 func newTree(root, base string) (tree, error) {
 	t := tree{filepath.Join(base, "redisleader"), filepath.Join(base, "tmp")}
 	if err := os.RemoveAll(base); err != nil {
@@ -51,12 +52,14 @@ func copyAny(from, to string) error {
 	return os.WriteFile(to, text, 0o600)
 }
 
-// apply applies a patch. git does it the same way on all platforms, and insists on the context.
+// apply applies a patch. git does it the same way on all platforms, and insists on the
+// context.
 func (t tree) apply(ctx context.Context, patch []byte) error {
 	cmd := exec.CommandContext(ctx, "git", "apply", "-")
 	cmd.Dir = t.dir
 	cmd.Stdin = bytes.NewReader(patch)
-	// The copy is no repository, and must not be taken for a part of one that its directory happens to be in.
+	// The copy is no repository, and must not be taken for a part of one that its
+	// directory happens to be in.
 	cmd.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(t.dir))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("the patch does not apply: %w: %s", err, bytes.TrimSpace(out))

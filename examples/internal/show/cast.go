@@ -55,7 +55,8 @@ func (c *Cast) Child(identity string) *Child {
 	return c.children[identity]
 }
 
-// Stop stops all replicas that run, the leader last: otherwise another one would take over for a moment.
+// Stop stops all replicas that run, the leader last: otherwise another one would take
+// over for a moment.
 func (c *Cast) Stop() {
 	leader, _ := c.Leader()
 	var followers sync.WaitGroup

@@ -14,8 +14,9 @@ import (
 // patience is how long a replica that was asked to stop may take, before it is killed.
 const patience = 5 * time.Second
 
-// Child is a replica: a process that runs this very program with other arguments. It cannot outlive the demo: its standard
-// input is a pipe whose other end closes with the demo, and on Linux the kernel kills it as well, frozen or not.
+// Child is a replica: a process that runs this very program with other arguments. It
+// cannot outlive the demo: its standard input is a pipe whose other end closes with the
+// demo, and on Linux the kernel kills it as well, frozen or not.
 type Child struct {
 	Identity string
 	OnLine   func(line []byte) // called for each line of its standard error, in order
@@ -49,8 +50,8 @@ func (c *Child) Start(args, env []string) error {
 	return <-started
 }
 
-// run starts the process, reads its log and reaps it. It stays on one thread, because to Linux the parent of a process is the
-// thread that started it.
+// run starts the process, reads its log and reaps it. It stays on one thread, because
+// to Linux the parent of a process is the thread that started it.
 func (c *Child) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

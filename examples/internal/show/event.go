@@ -5,13 +5,15 @@ import (
 	"time"
 )
 
-// Messages of a replica's structured log by which a Cast follows the terms. Both come with "fence".
+// Messages of a replica's structured log by which a Cast follows the terms. Both come
+// with "fence".
 const (
 	MsgWorkStarted = "Work started"
 	MsgWorkStopped = "Work stopped" // with "cause"
 )
 
-// Event is a line of a replica's structured log: all that a demo knows of a replica from the inside.
+// Event is a line of a replica's structured log: all that a demo knows of a replica
+// from the inside.
 type Event struct {
 	Time    time.Time `json:"time"`
 	Level   string    `json:"level"`
@@ -23,7 +25,8 @@ type Event struct {
 	Err     string    `json:"err"` // what logr calls it
 }
 
-// ParseEvent reports false for a line that is not a log record, such as the trace of a panic.
+// ParseEvent reports false for a line that is not a log record, such as the trace of a
+// panic.
 func ParseEvent(line []byte) (Event, bool) {
 	var e Event
 	err := json.Unmarshal(line, &e)

@@ -13,7 +13,8 @@ const (
 	ExitInterrupted = 130 // what a shell reports for a program that Ctrl-C has ended
 )
 
-// Status is the exit status for how a demonstration under ctx ended. It prints what was wrong, in the name of the program.
+// Status is the exit status for how a demonstration under ctx ended. It prints what was
+// wrong, in the name of the program.
 func Status(ctx context.Context, program string, err error) int {
 	switch {
 	case err == nil:

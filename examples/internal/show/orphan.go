@@ -12,7 +12,8 @@ import (
 // errOrphan is why a replica stops whose demo is gone.
 var errOrphan = errors.New("standard input was closed")
 
-// ChildContext is for the main function of a Child: a context that ends when the demo asks it to end or is gone.
+// ChildContext is for the main function of a Child: a context that ends when the demo
+// asks it to end or is gone.
 func ChildContext() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -23,8 +24,9 @@ func ChildContext() (context.Context, context.CancelFunc) {
 	return ctx, func() { cancel(nil); stop() }
 }
 
-// UntilSignal is for the main function of a demo: a context that ends with the first signal to end, so that all can be done in
-// good order. A second signal has its usual effect, should that take too long.
+// UntilSignal is for the main function of a demo: a context that ends with the first
+// signal to end, so that all can be done in good order. A second signal has its usual
+// effect, should that take too long.
 func UntilSignal() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)

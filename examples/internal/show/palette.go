@@ -32,7 +32,8 @@ func (p Palette) Paint(s Style, text string) string {
 	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
 }
 
-// styleOf gives each name a style that it keeps: the replicas, which are called replica-1, replica-2 and so on, a colour each.
+// styleOf gives each name a style that it keeps: the replicas, which are called
+// replica-1, replica-2 and so on, a colour each.
 func styleOf(who string) Style {
 	colours := []Style{Cyan, Yellow, Purple}
 	var n int

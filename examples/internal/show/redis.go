@@ -11,7 +11,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Redis is the server of a demo. The embedded one keeps a demo free of set-up; it is not meant for anything else.
+// Redis is the server of a demo. The embedded one keeps a demo free of set-up; it is
+// not meant for anything else.
 type Redis struct {
 	URL      string
 	Embedded bool
@@ -28,7 +29,8 @@ func StartEmbedded() (*Redis, error) {
 	return &Redis{URL: "redis://" + server.Addr() + "/0", Embedded: true, server: server}, nil
 }
 
-// OpenRedis is the Redis at a URL if somebody answers there, and an embedded one without a URL.
+// OpenRedis is the Redis at a URL if somebody answers there, and an embedded one
+// without a URL.
 func OpenRedis(ctx context.Context, rawURL string) (*Redis, error) {
 	if rawURL == "" {
 		return StartEmbedded()
@@ -67,8 +69,9 @@ func (r *Redis) With(ctx context.Context, do func(context.Context, *redis.Client
 	return do(ctx, client)
 }
 
-// Dial returns a client that is fit for locks: without ContextTimeoutEnabled a deadline would not interrupt a call that hangs.
-// The error never shows the URL, which may hold a password.
+// Dial returns a client that is fit for locks: without ContextTimeoutEnabled a deadline
+// would not interrupt a call that hangs. The error never shows the URL, which may hold
+// a password.
 func Dial(rawURL string) (*redis.Client, error) {
 	opts, err := redis.ParseURL(rawURL)
 	if err != nil {

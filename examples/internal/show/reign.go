@@ -32,8 +32,8 @@ func (c *Cast) Reigns() []Reign {
 	return slices.Clone(c.reigns)
 }
 
-// Strike notes that a term has ended, if that was not known: a process that was killed or frozen has ended its term at the
-// signal, whatever it believes.
+// Strike notes that a term has ended, if that was not known: a process that was killed
+// or frozen has ended its term at the signal, whatever it believes.
 func (c *Cast) Strike(fence int64, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,8 @@ const Politely = "SIGTERM"
 
 func (c *Child) terminate() error { return c.cmd.Process.Signal(syscall.SIGTERM) }
 
-// Freeze stops the process between two instructions; Thaw lets it go on with the next one.
+// Freeze stops the process between two instructions; Thaw lets it go on with the next
+// one.
 func (c *Child) Freeze() error { return c.cmd.Process.Signal(syscall.SIGSTOP) }
 
 func (c *Child) Thaw() error { return c.cmd.Process.Signal(syscall.SIGCONT) }

@@ -6,7 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isTerminal reports whether out is a console that understands escape sequences, and has it do so: older ones need to be told.
+// isTerminal reports whether out is a console that understands escape sequences, and
+// has it do so: older ones need to be told.
 func isTerminal(out *os.File) bool {
 	var mode uint32
 	console := windows.Handle(out.Fd())

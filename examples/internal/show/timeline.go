@@ -12,8 +12,9 @@ import (
 // Demo is who does what the demonstration itself does.
 const Demo = "demo"
 
-// orderDelay is how long an entry is kept back. Entries come from several processes, each through a pipe of its own, and are
-// printed in the order in which things happened.
+// orderDelay is how long an entry is kept back. Entries come from several processes,
+// each through a pipe of its own, and are printed in the order in which things
+// happened.
 const orderDelay = 80 * time.Millisecond
 
 // Timeline prints what happens while it happens.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Entries come through several pipes. They are printed in the order in which things happened.
+// Entries come through several pipes. They are printed in the order in which things
+// happened.
 func TestTimelineIsInOrder(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

@@ -2,7 +2,8 @@
 //
 //	go run ./slog
 //
-// The elector's V(1), which has each repeated error, is slog's level -1, between Info and Debug.
+// The elector's V(1), which has each repeated error, is slog's level -1, between Info
+// and Debug.
 package main
 
 import (

@@ -26,7 +26,8 @@ func main() {
 	}
 }
 
-// newLogger puts a sink of logr before a zap.Logger, which may as well be the one that the program has.
+// newLogger puts a sink of logr before a zap.Logger, which may as well be the one that
+// the program has.
 func newLogger(w io.Writer, level zapcore.Level) logr.Logger {
 	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())
 	return zapr.NewLogger(zap.New(zapcore.NewCore(encoder, zapcore.AddSync(w), level)))
