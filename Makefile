@@ -32,7 +32,7 @@ chaos: deps
 mutants: deps
 	go run ./test/mutants
 
-## acl: lock and elector as the Redis user of the README's ACL line
+## acl: lock and elector as the Redis user of the ACL line in docs/operating.md
 acl: deps
 	LEAST_PRIVILEGE=1 go test -count=1 -timeout=5m ./redislock ./leader
 

@@ -15,7 +15,7 @@ import (
 // appKey is a lock under the default prefix of elections, which the user may touch.
 const appKey = "redisleader:{app}"
 
-// documented are the rules of the user that the README tells operators to create. HELLO
+// documented are the rules of the user that docs/operating.md tells operators to create. HELLO
 // and AUTH need no permission. go-redis does without CLIENT SETINFO, which Redis 7.0
 // does not know and would not accept in a rule.
 func (s *scene) documented() []string {
@@ -58,7 +58,7 @@ func words(list []string) []any {
 	return anys
 }
 
-func TestUserOfTheREADMECanDoEverything(t *testing.T) {
+func TestDocumentedUserCanDoEverything(t *testing.T) {
 	s := ownScene(t)
 	if err := s.actAs("app", s.documented()); err != nil {
 		t.Error(err)
@@ -72,8 +72,8 @@ func TestUserOfTheREADMECanDoEverything(t *testing.T) {
 	}
 }
 
-// TestUserOfTheREADMECanDoNothingElse takes each command away in turn.
-func TestUserOfTheREADMECanDoNothingElse(t *testing.T) {
+// TestDocumentedUserCanDoNothingElse takes each command away in turn.
+func TestDocumentedUserCanDoNothingElse(t *testing.T) {
 	s := ownScene(t)
 	rules := s.documented()
 	for i, rule := range rules {

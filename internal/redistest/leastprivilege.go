@@ -12,7 +12,7 @@ import (
 )
 
 // LeastPrivilege is the name of an environment variable. If it is set, the
-// clients under test may do what the README asks operators to permit, and no
+// clients under test may do what docs/operating.md asks operators to permit, and no
 // more: [Server.Options] are for the user that its ACL line creates, and a
 // client that does not say who it is has the same commands, on any key.
 // [Server.Client], for the tests themselves, has all rights in any case.
@@ -52,7 +52,7 @@ func leastPrivilege(tb testing.TB, given config) users {
 	}
 	anybody = append(anybody, "~*", "&*")
 	if given.value("--cluster-enabled") == "yes" {
-		// What the README adds for a Cluster client.
+		// What docs/operating.md adds for a Cluster client.
 		more := []string{"+cluster|slots", "+cluster|shards", "+command", "+readonly"}
 		rules, anybody = append(rules, more...), append(anybody, more...)
 	}
@@ -78,8 +78,8 @@ func (u users) promote(options *redis.Options) {
 	}
 }
 
-// DocumentedUser returns the name and the rules of the user that the README of
-// this module tells operators to create.
+// DocumentedUser returns the name and the rules of the user that
+// docs/operating.md tells operators to create.
 func DocumentedUser() (name string, rules []string, err error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -94,15 +94,15 @@ func DocumentedUser() (name string, rules []string, err error) {
 		}
 		dir = filepath.Dir(dir)
 	}
-	readme, err := os.ReadFile(filepath.Join(dir, "README.md"))
+	document, err := os.ReadFile(filepath.Join(dir, "docs", "operating.md"))
 	if err != nil {
 		return "", nil, err
 	}
-	for line := range strings.Lines(string(readme)) {
+	for line := range strings.Lines(string(document)) {
 		if after, ok := strings.CutPrefix(strings.TrimSpace(line), "ACL SETUSER "); ok {
 			words := strings.Fields(after)
 			return words[0], words[1:], nil
 		}
 	}
-	return "", nil, fmt.Errorf("redistest: no line ACL SETUSER in the README")
+	return "", nil, fmt.Errorf("redistest: no line ACL SETUSER in docs/operating.md")
 }
