@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// bsmRetry is how often bsm/redislock retries in its README.
+// bsmRetry is the time between retries in the README of bsm/redislock.
 const bsmRetry = 100 * time.Millisecond
 
 func openBSM(addr string) (cycle, func(), error) {
@@ -29,26 +29,28 @@ func bsmContender() contender {
 		key:      plainKey,
 		sends:    []string{"evalsha", "eval"},
 		releases: 1,
-		enlist: func(a *arena, _ string) (replica, error) {
-			client, l := a.client()
-			return &bsmReplica{arena: a, client: client, line: l, locker: redislock.New(client)}, nil
+		newReplica: func(e *election, _ string) (replica, error) {
+			client, d := e.client()
+			locker := redislock.New(client)
+			return &bsmReplica{election: e, client: client, dialer: d, locker: locker}, nil
 		},
 	}
 }
 
 type bsmReplica struct {
-	arena  *arena
-	client *redis.Client
-	line   *line
-	locker *redislock.Client
-	lock   *redislock.Lock
+	election *election
+	client   *redis.Client
+	dialer   *dialer
+	locker   *redislock.Client
+	lock     *redislock.Lock
 }
 
 func (r *bsmReplica) compete(ctx context.Context) (_ time.Time, err error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Hour) // without a deadline it waits for one ttl only
+	// Without a deadline it would wait for no longer than one ttl.
+	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
 	opt := &redislock.Options{RetryStrategy: redislock.LinearBackoff(bsmRetry)}
-	r.lock, err = r.locker.Obtain(ctx, r.arena.name, r.arena.timings.lease, opt)
+	r.lock, err = r.locker.Obtain(ctx, r.election.name, r.election.timings.lease, opt)
 	return time.Now(), err
 }
 
@@ -57,5 +59,5 @@ func (r *bsmReplica) leave(ctx context.Context) (time.Time, error) {
 	return began, r.lock.Release(ctx)
 }
 
-func (r *bsmReplica) crash() { r.line.cut() }
+func (r *bsmReplica) crash() { r.dialer.cut() }
 func (r *bsmReplica) close() { _ = r.client.Close() }

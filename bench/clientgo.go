@@ -20,24 +20,28 @@ func clientGoContender() contender {
 		name:     "client-go, fake clientset",
 		releases: 2, // get and update
 		renews:   true,
-		enlist: func(a *arena, id string) (replica, error) {
-			r := &clientGoReplica{running: running{began: make(chan time.Time, 1)}}
-			r.lock = newLeaseLock(a, id)
-			r.config = clientGoConfig(a, r.lock, r.work)
+		newReplica: func(e *election, id string) (replica, error) {
+			r := &clientGoReplica{running: newRunning()}
+			r.lock = newLeaseLock(e, id)
+			r.config = clientGoConfig(e, r.lock, r.work)
 			return r, nil
 		},
 	}
 }
 
-func clientGoConfig(a *arena, lock resourcelock.Interface, work func(context.Context)) leaderelection.LeaderElectionConfig {
+func clientGoConfig(
+	e *election, lock resourcelock.Interface, work func(context.Context),
+) leaderelection.LeaderElectionConfig {
 	return leaderelection.LeaderElectionConfig{
 		Lock:            lock,
-		LeaseDuration:   a.timings.lease,
-		RenewDeadline:   a.timings.deadline,
-		RetryPeriod:     a.timings.retry,
+		LeaseDuration:   e.timings.lease,
+		RenewDeadline:   e.timings.deadline,
+		RetryPeriod:     e.timings.retry,
 		ReleaseOnCancel: true,
-		Name:            a.name,
-		Callbacks:       leaderelection.LeaderCallbacks{OnStartedLeading: work, OnStoppedLeading: func() {}},
+		Name:            e.name,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: work, OnStoppedLeading: func() {},
+		},
 	}
 }
 
@@ -56,7 +60,7 @@ func (r *clientGoReplica) compete(ctx context.Context) (time.Time, error) {
 	return r.run(ctx, r.elect)
 }
 
-// elect is one life of an elector, which client-go does not run twice.
+// elect makes a new elector and runs it: client-go cannot run one twice.
 func (r *clientGoReplica) elect(ctx context.Context) error {
 	elector, err := leaderelection.NewLeaderElector(r.config)
 	if err != nil {
@@ -74,28 +78,30 @@ func (r *clientGoReplica) leave(context.Context) (time.Time, error) {
 func (r *clientGoReplica) crash() { r.lock.cut.Store(true) }
 func (r *clientGoReplica) close() { _ = r.stop() }
 
-// leaseLock is a lock on a Lease that counts requests, and can be cut off.
+// leaseLock is a lock on a Lease that counts requests and can be cut off.
 type leaseLock struct {
 	resourcelock.Interface
 	requests *atomic.Int64
 	meter    *meter
 	cut      atomic.Bool
-	renewed  atomic.Pointer[time.Time] // when the latest successful create or update was done
+	renewed  atomic.Pointer[time.Time] // when the latest create or update succeeded
 }
 
-func newLeaseLock(a *arena, id string) *leaseLock {
+func newLeaseLock(e *election, id string) *leaseLock {
 	return &leaseLock{
 		Interface: &resourcelock.LeaseLock{
-			LeaseMeta:  metav1.ObjectMeta{Namespace: "default", Name: a.name},
-			Client:     a.cluster.clients.CoordinationV1(),
+			LeaseMeta:  metav1.ObjectMeta{Namespace: "default", Name: e.name},
+			Client:     e.cluster.clients.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: id},
 		},
-		requests: &a.cluster.requests,
-		meter:    a.meter,
+		requests: &e.cluster.requests,
+		meter:    e.meter,
 	}
 }
 
-func (l *leaseLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+func (l *leaseLock) Get(
+	ctx context.Context,
+) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	if err := l.send(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -116,7 +122,7 @@ func (l *leaseLock) Update(ctx context.Context, record resourcelock.LeaderElecti
 	return l.note(l.Interface.Update(ctx, record))
 }
 
-// send notes a request. As over a network, it fails when its ctx has ended.
+// send counts a request. Like one over a network, it fails if its ctx has ended.
 func (l *leaseLock) send(ctx context.Context) error {
 	if l.cut.Load() {
 		return errors.Join(errCut, ctx.Err())
@@ -128,6 +134,7 @@ func (l *leaseLock) send(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// note records the time of a create or update that succeeded.
 func (l *leaseLock) note(err error) error {
 	if now := time.Now(); err == nil {
 		l.renewed.Store(&now)

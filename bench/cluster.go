@@ -11,22 +11,23 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// cluster is an API server in memory: client-go's fake clientset, the simple one, which
-// costs client-go least.
+// cluster is an API server in memory: client-go's simple fake clientset, which costs
+// client-go the least.
 type cluster struct {
 	clients  *fake.Clientset
 	requests atomic.Int64
 }
 
-// newCluster returns an empty cluster. The fake alone would accept an update of an old
-// version, and so elect two leaders; this one refuses it, as an API server does.
+// newCluster returns an empty cluster. The fake clientset by itself accepts an update of
+// an old version, and so would elect two leaders. This one refuses it, as an API server
+// does.
 func newCluster() *cluster {
 	c := &cluster{clients: fake.NewSimpleClientset()}
 	c.clients.PrependReactor("update", "leases", c.update)
 	return c
 }
 
-// update is called one at a time: the fake holds its lock.
+// update is called once at a time, because the fake clientset holds its lock.
 func (c *cluster) update(action clienttesting.Action) (bool, runtime.Object, error) {
 	lease, ok := action.(clienttesting.UpdateAction).GetObject().(*coordinationv1.Lease)
 	if !ok {

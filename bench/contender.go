@@ -8,72 +8,75 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// contender is something that takes part in contests for one name: a lock that can be
-// waited for, or an elector.
+// contender is something whose replicas compete for one name: a lock that one can wait
+// for, or an elector.
 type contender struct {
-	name   string
-	enlist func(a *arena, id string) (replica, error)
+	name       string
+	newReplica func(e *election, id string) (replica, error)
 
-	// key is the Redis key that is competed for. nil: nothing in Redis.
+	// key is the Redis key that the replicas compete for; nil if they do not use Redis.
 	key func(name string) string
 
-	// sends are the commands that its clients send. Commands that only its scripts call
-	// are not among them. nil: its requests go to the arena's cluster.
+	// sends are the commands that its clients send, without those that only its scripts
+	// call. If it is nil, the requests go to the election's cluster.
 	sends []string
 
-	releases int64 // requests that leaving takes
-	renews   bool  // a holder extends its lease without being told to
+	releases int64 // how many requests a release takes
+	renews   bool  // the holder extends its lease by itself
 }
 
-// replica is one of several that compete for a name, as if each were a process of its
-// own: with its own client.
+// replica is one of several that compete for a name. Each has its own client, as if it
+// were a process of its own.
 type replica interface {
 	// compete waits until the replica holds the lock, and returns the instant at which
-	// it knew. The replica then holds it until leave or crash is called, or ctx ends.
-	// The error says that ctx ended first, or what failed.
+	// it knew. It then holds the lock until leave or crash is called, or ctx ends. If
+	// ctx ends first, or something fails, compete returns an error.
 	compete(ctx context.Context) (time.Time, error)
 
-	// leave gives the lock up in good order and returns the instant at which it began
-	// to: when the work, if any, had ended and the release was about to be sent.
+	// leave releases the lock in good order. It returns the instant at which the release
+	// began: when the work, if any, had ended and the request was about to be sent.
 	leave(ctx context.Context) (time.Time, error)
 
-	// crash cuts the replica off from its server, for good.
+	// crash cuts the replica off from its server for good.
 	crash()
 
-	// close frees what the replica has, after the ctx of compete has ended.
+	// close frees the replica's resources, after the ctx of compete has ended.
 	close()
 }
 
-// arena is where the replicas of one contender compete for one name.
-type arena struct {
+// election is what the replicas of one contender compete for.
+type election struct {
 	addr    string
 	name    string
 	timings timings
 	cluster *cluster
-	meter   *meter // counts the commands of those enlisted from now on; nil: none
+	meter   *meter // counts the commands of replicas made from now on; nil: none
 }
 
-// client is a client with the options that all users of go-redis here have, and the
-// line it uses.
-func (a *arena) client() (*redis.Client, *line) {
-	l := &line{meter: a.meter}
-	opts := clientOptions(a.addr)
-	opts.Dialer = l.dial
-	return redis.NewClient(opts), l
+// client returns a client with the options that all users of go-redis have here, and the
+// dialer of its connections.
+func (e *election) client() (*redis.Client, *dialer) {
+	d := &dialer{meter: e.meter}
+	opts := clientOptions(e.addr)
+	opts.Dialer = d.dial
+	return redis.NewClient(opts), d
 }
 
-// clientOptions are the same for all users of go-redis. Contexts bound calls; the pool
-// is small and does not depend on the machine; all else has its default.
+// clientOptions are the same for all users of go-redis. Contexts bound calls, the pool is
+// small and does not depend on the machine, and everything else has its default.
 func clientOptions(addr string) *redis.Options {
 	return &redis.Options{Addr: addr, PoolSize: 20, ContextTimeoutEnabled: true}
 }
 
-// contenders are those that compete with one another. The floor is apart.
+// contenders are those that are compared with one another. The floor is not among them.
 func contenders() []contender {
-	return []contender{electorContender(), rueidisContender(), bsmContender(), redsyncContender(), clientGoContender()}
+	return []contender{
+		redisleaderContender(), rueidisContender(), bsmContender(), redsyncContender(),
+		clientGoContender(),
+	}
 }
 
-// shuffled returns them in a random order, so that none is always the one after the
+// shuffled returns the values in a random order, so that no contender always follows the
 // same other.
 func shuffled[T any](values []T) []T {
 	out := make([]T, 0, len(values))
@@ -85,7 +88,7 @@ func shuffled[T any](values []T) []T {
 
 func plainKey(name string) string { return name }
 
-// pause waits and reports whether ctx is still alive.
+// pause waits and reports whether ctx has not ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):

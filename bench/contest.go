@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// contest is one holder and several waiters that compete for one name.
+// contest is one holder and several waiters that compete in one election.
 type contest struct {
-	arena    *arena
+	election *election
 	replicas []replica
-	arrivals chan arrival
+	outcomes chan outcome
 	ctx      context.Context // of everything that competes
 	cancel   context.CancelFunc
-	under    sync.WaitGroup // calls of compete
+	calls    sync.WaitGroup // of compete
 }
 
-// arrival is what became of one call of compete.
-type arrival struct {
+// outcome is how one call of compete ended.
+type outcome struct {
 	who int
 	at  time.Time
 	err error
@@ -28,50 +28,49 @@ type arrival struct {
 
 var errNobody = errors.New("nobody obtained the lock")
 
-// patience is how long a contest waits for an arrival that should come, beyond what its
-// timings explain.
-const patience = 5 * time.Second
+// slack is how much longer a contest waits for an outcome than its timings explain.
+const slack = 5 * time.Second
 
-// newContest enlists the replicas and lets the first of them obtain the lock.
-func newContest(ctx context.Context, c contender, a *arena, waiters int) (*contest, error) {
-	ct := emptyContest(ctx, a, waiters+1)
+// newContest makes the replicas and lets the first of them obtain the lock.
+func newContest(ctx context.Context, c contender, e *election, waiters int) (*contest, error) {
+	ct := emptyContest(ctx, e, waiters+1)
 	for i := range waiters + 1 {
-		r, err := c.enlist(a, fmt.Sprintf("replica-%d", i))
+		r, err := c.newReplica(e, fmt.Sprintf("replica-%d", i))
 		if err != nil {
 			ct.close()
-			return nil, fmt.Errorf("enlist: %w", err)
+			return nil, fmt.Errorf("new replica: %w", err)
 		}
 		ct.replicas = append(ct.replicas, r)
 	}
-	ct.enter(0)
-	if _, err := ct.arrival(a.timings.lease); err != nil {
+	ct.start(0)
+	if _, err := ct.next(e.timings.lease); err != nil {
 		ct.close()
-		return nil, fmt.Errorf("the first to compete: %w", err)
+		return nil, fmt.Errorf("the first replica: %w", err)
 	}
 	return ct, nil
 }
 
-// emptyContest has room for so many replicas.
-func emptyContest(ctx context.Context, a *arena, replicas int) *contest {
-	ct := &contest{arena: a, arrivals: make(chan arrival, replicas)}
+// emptyContest returns a contest with room for so many replicas.
+func emptyContest(ctx context.Context, e *election, replicas int) *contest {
+	ct := &contest{election: e, outcomes: make(chan outcome, replicas)}
 	ct.ctx, ct.cancel = context.WithCancel(ctx)
 	return ct
 }
 
-// enter lets one replica compete.
-func (ct *contest) enter(i int) {
-	ct.under.Go(func() {
+// start lets one replica compete.
+func (ct *contest) start(i int) {
+	ct.calls.Go(func() {
 		at, err := ct.replicas[i].compete(ct.ctx)
-		ct.arrivals <- arrival{i, at, err}
+		ct.outcomes <- outcome{i, at, err}
 	})
 }
 
-// enterAll lets all others compete, spread over a retry period, so that those that poll
-// do not poll together.
-func (ct *contest) enterAll() error {
-	step := ct.arena.timings.retry / time.Duration(len(ct.replicas))
+// startOthers lets all others compete. They start at different points of a retry period,
+// so that those that poll do not poll at the same time.
+func (ct *contest) startOthers() error {
+	step := ct.election.timings.retry / time.Duration(len(ct.replicas))
 	for i := 1; i < len(ct.replicas); i++ {
-		ct.enter(i)
+		ct.start(i)
 		if !pause(ct.ctx, step/2+rand.N(step)) {
 			return ct.ctx.Err()
 		}
@@ -79,22 +78,22 @@ func (ct *contest) enterAll() error {
 	return nil
 }
 
-// arrival is the next, which should come within a time.
-func (ct *contest) arrival(within time.Duration) (arrival, error) {
-	timeout := time.NewTimer(within + patience)
+// next waits for the next outcome, which should come within the given time.
+func (ct *contest) next(within time.Duration) (outcome, error) {
+	timeout := time.NewTimer(within + slack)
 	defer timeout.Stop()
 	select {
-	case a := <-ct.arrivals:
-		return a, a.err
+	case o := <-ct.outcomes:
+		return o, o.err
 	case <-timeout.C:
-		return arrival{}, errNobody
+		return outcome{}, errNobody
 	}
 }
 
-// close ends competing and frees all replicas.
+// close ends the contest and closes all replicas.
 func (ct *contest) close() {
 	ct.cancel()
-	ct.under.Wait() // the channel has room for all
+	ct.calls.Wait() // the channel has room for all outcomes
 	var group sync.WaitGroup
 	for _, r := range ct.replicas {
 		group.Go(r.close)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime is not known here.
+// cpuTime is not known on this system.
 func cpuTime() (time.Duration, error) {
-	return 0, errors.New("processor time is measured on Unix only")
+	return 0, errors.New("processor time is only measured on Unix")
 }

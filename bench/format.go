@@ -7,11 +7,10 @@ import (
 	"time"
 )
 
-// missing is what a cell says that has no value.
+// missing is the text of a cell without a value.
 const missing = "–"
 
-// number prints a value with three significant digits, or with none behind the point if
-// it is large.
+// number prints a value with three significant digits, and as an integer from 100 up.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -25,7 +24,7 @@ func number(v float64) string {
 	}
 }
 
-// nanoseconds prints a duration given in nanoseconds with a unit that suits it.
+// nanoseconds prints a duration, given in nanoseconds, in a suitable unit.
 func nanoseconds(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -49,8 +48,8 @@ func times(v float64) string {
 	return number(v) + "×"
 }
 
-// notTaken is what is printed in the place of a value that could not be measured.
-func notTaken(err error) string {
+// notMeasured is printed instead of a value that could not be measured.
+func notMeasured(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ") // a cell is one line
-	return "not taken: " + strings.ReplaceAll(text, "|", "/")
+	return "not measured: " + strings.ReplaceAll(text, "|", "/")
 }

@@ -10,59 +10,65 @@ import (
 
 const idleTitle = "Idle cost"
 
-const idleText = `Commands per second, over %v, that a leader and a follower send while nothing happens, at %v; per lease is the same for the electors with
-other timings in that proportion, while the locks poll as they do. Counted on the way to the server, so without what scripts call there, and with what clients send by themselves; for client-go these are
-requests to the API server. A holder of a bsm/redislock or redsync lock renews only if its user does.`
+const idleText = `Commands per second that a leader and a follower send while nothing happens, over %v;
+timings are %v. For the electors, the commands per lease are the same with other timings
+in that proportion; the locks poll at their own rate. Commands are counted on the way to
+the server, so those that scripts call there do not count, and those that clients send by
+themselves do. For client-go these are requests to the API server. A holder of a
+bsm/redislock or redsync lock renews it only if its user does so.`
 
 func takeIdle(ctx context.Context, b *bench) (section, error) {
-	t := table{columns: []string{"", "leader/s", "follower/s", "leader per lease", "follower per lease"}}
-	results := b.idlers(ctx)
+	t := table{columns: []string{
+		"", "leader/s", "follower/s", "leader per lease", "follower per lease",
+	}}
 	lease := b.plan.waiting.lease.Seconds()
-	for _, r := range results {
+	for _, r := range b.idleCosts(ctx) {
 		switch {
 		case r.err != nil:
 			t.fail(r.name, r.err)
 		case r.renews:
-			t.add(r.name, number(r.leader), number(r.follower), number(r.leader*lease), number(r.follower*lease))
+			t.add(r.name, number(r.leader), number(r.follower),
+				number(r.leader*lease), number(r.follower*lease))
 		default:
 			t.add(r.name, "does not renew", number(r.follower), missing, number(r.follower*lease))
 		}
 	}
-	return section{title: idleTitle, text: fmt.Sprintf(idleText, b.plan.idleFor, b.plan.waiting), tables: []captioned{{table: t}}}, ctx.Err()
+	text := fmt.Sprintf(idleText, b.plan.idleFor, b.plan.waiting)
+	return section{title: idleTitle, text: text, tables: []captioned{{table: t}}}, ctx.Err()
 }
 
-// idlers is what one contender showed: commands per second of one leader and of one
-// follower.
-type idlers struct {
+// idleCosts are the results of one contender: commands per second of one leader and of
+// one follower.
+type idleCosts struct {
 	contender
 	leader, follower float64
 	err              error
 }
 
-// idlers watches all contenders at a time: what is counted does not depend on how busy
-// the machine is.
-func (b *bench) idlers(ctx context.Context) []*idlers {
-	var results []*idlers
+// idleCosts measures all contenders at the same time: what it counts does not depend on
+// how busy the machine is.
+func (b *bench) idleCosts(ctx context.Context) []*idleCosts {
+	var results []*idleCosts
 	var group sync.WaitGroup
 	for _, c := range contenders() {
-		r := &idlers{contender: c}
+		r := &idleCosts{contender: c}
 		results = append(results, r)
-		var arenas []*arena
+		var elections []*election
 		for range b.plan.idleNames {
-			arenas = append(arenas, &arena{addr: b.server.addr, name: b.freshName("idle"), timings: b.plan.waiting, cluster: newCluster()})
+			elections = append(elections, b.newElection("idle", b.plan.waiting))
 		}
-		group.Go(func() { r.err = r.watch(ctx, arenas, b.plan) })
+		group.Go(func() { r.err = r.count(ctx, elections, b.plan) })
 	}
 	group.Wait()
 	return results
 }
 
-// watch counts for a while.
-func (r *idlers) watch(ctx context.Context, arenas []*arena, p plan) error {
+// count counts the commands of a leader and a follower in each election for a while.
+func (r *idleCosts) count(ctx context.Context, elections []*election, p plan) error {
 	var leaders, followers meter
 	var pairs []pair
-	for _, a := range arenas {
-		p, err := r.hold(ctx, *a, &leaders, &followers)
+	for _, e := range elections {
+		p, err := r.newPair(ctx, *e, &leaders, &followers)
 		if err != nil {
 			return err
 		}
@@ -76,18 +82,18 @@ func (r *idlers) watch(ctx context.Context, arenas []*arena, p plan) error {
 	if !pause(ctx, p.idleFor) {
 		return ctx.Err()
 	}
-	each := time.Since(began).Seconds() * float64(len(arenas))
+	each := time.Since(began).Seconds() * float64(len(elections))
 	r.leader = float64(leaders.commands.Load()-l) / each
 	r.follower = float64(followers.commands.Load()-f) / each
 	for _, p := range pairs {
-		if len(p.follower.arrivals) > 0 {
-			return errors.New("a follower did not stay one")
+		if len(p.follower.outcomes) > 0 {
+			return errors.New("a follower became the leader, or failed")
 		}
 	}
 	return nil
 }
 
-// pair is one leader and one follower, metered apart.
+// pair is one leader and one follower, whose commands are counted separately.
 type pair struct{ leader, follower *contest }
 
 func (p pair) close() {
@@ -95,24 +101,26 @@ func (p pair) close() {
 	p.leader.close()
 }
 
-// hold lets a pair compete.
-func (r *idlers) hold(ctx context.Context, a arena, leaders, followers *meter) (pair, error) {
-	holding, waiting := a, a
+// newPair lets a pair compete and returns when its leader leads.
+func (r *idleCosts) newPair(
+	ctx context.Context, e election, leaders, followers *meter,
+) (pair, error) {
+	holding, waiting := e, e
 	holding.meter, waiting.meter = leaders, followers
 	if !r.renews {
-		holding.timings.lease *= 100 // as long as anybody looks
+		holding.timings.lease *= 100 // longer than the measurement
 	}
-	holder, err := newContest(ctx, r.contender, &holding, 0)
+	leader, err := newContest(ctx, r.contender, &holding, 0)
 	if err != nil {
 		return pair{}, err
 	}
-	waiter := emptyContest(ctx, &waiting, 1)
-	follower, err := r.enlist(&waiting, "follower")
+	follower := emptyContest(ctx, &waiting, 1)
+	replica, err := r.newReplica(&waiting, "follower")
 	if err != nil {
-		holder.close()
+		leader.close()
 		return pair{}, err
 	}
-	waiter.replicas = append(waiter.replicas, follower)
-	waiter.enter(0)
-	return pair{holder, waiter}, nil
+	follower.replicas = append(follower.replicas, replica)
+	follower.start(0)
+	return pair{leader, follower}, nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -9,18 +8,16 @@ import (
 	"strings"
 )
 
-// describeMachine says where the results come from, without anything that identifies a
+// describeMachine says where the results come from. It contains nothing that identifies a
 // host.
-func describeMachine(ctx context.Context, s *server) string {
-	redis := "unknown version"
-	if info, err := s.info(ctx, "server"); err == nil {
-		redis = info["redis_version"]
-	}
-	return fmt.Sprintf("%s, %d cores, %s/%s; %s; Redis %s on the same machine, over loopback TCP. Measured: %s.",
-		cpuModel(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), redis, strings.Join(peerVersions(), ", "))
+func describeMachine(s *server) string {
+	return fmt.Sprintf("%s, %d cores, %s/%s; %s; %s on the same machine, over loopback TCP."+
+		" Measured: %s.",
+		cpuModel(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(),
+		s.Version(), strings.Join(peerVersions(), ", "))
 }
 
-// cpuModel is the name that the kernel knows the processor by.
+// cpuModel is the name that the kernel has for the processor.
 func cpuModel() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -39,7 +36,8 @@ func parseCPUModel(cpuinfo string) string {
 	return "unknown processor"
 }
 
-// peerVersions are the modules that are measured, as they were built into this program.
+// peerVersions are the modules that are compared, in the versions that are built into
+// this program.
 func peerVersions() []string {
 	measured := map[string]bool{
 		"github.com/redis/go-redis/v9":     true,

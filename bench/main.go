@@ -1,7 +1,7 @@
-// Command bench measures redisleader side by side with what else there is: raw go-redis
-// as the floor, the locks bsm/redislock, redsync and rueidislock, and client-go's
-// elector on its fake clientset. It starts the Redis servers it needs, prints Markdown,
-// and can write plots and docs/performance.md.
+// Command bench measures redisleader side by side with others: raw go-redis as the floor,
+// the locks bsm/redislock, redsync and rueidislock, and client-go's elector on its fake
+// clientset. It starts the Redis servers that it needs and prints Markdown. It can also
+// write plots and docs/performance.md.
 package main
 
 import (
@@ -31,13 +31,13 @@ func main() {
 	}
 }
 
-// run is the program: it measures, prints and writes what the options ask for.
+// run is the program. It measures, prints and writes what the options ask for.
 func run(ctx context.Context, args []string) error {
 	opts, err := parseOptions(args, os.Stderr)
 	if err != nil {
 		return err
 	}
-	logging.Disable() // crashes are part of the measurements, and go-redis would complain about each
+	logging.Disable() // go-redis would log each crash, and crashes are measured here
 	began := time.Now()
 	r, err := measureAll(ctx, opts)
 	if err != nil {
@@ -48,8 +48,8 @@ func run(ctx context.Context, args []string) error {
 	return write(r, opts)
 }
 
-// measureAll takes the measures that the options name, in order. One that fails is
-// reported as such among the results.
+// measureAll takes the measurements that the options name, in order. If one fails, the
+// report says so in its place.
 func measureAll(ctx context.Context, opts options) (report, error) {
 	server, err := startServer()
 	if err != nil {
@@ -57,8 +57,8 @@ func measureAll(ctx context.Context, opts options) (report, error) {
 	}
 	defer server.stop()
 	b := &bench{plan: opts.plan(), server: server}
-	r := report{machine: describeMachine(ctx, server), plan: b.plan}
-	for _, m := range measures() {
+	r := report{machine: describeMachine(server), plan: b.plan}
+	for _, m := range measurements() {
 		if !opts.wants(m.name) {
 			continue
 		}
@@ -68,14 +68,14 @@ func measureAll(ctx context.Context, opts options) (report, error) {
 			return report{}, fmt.Errorf("%s: %w", m.name, ctx.Err())
 		}
 		if err != nil {
-			s = section{title: m.title, text: notTaken(err) + "."}
+			s = section{title: m.title, text: notMeasured(err) + "."}
 		}
 		r.sections = append(r.sections, s)
 	}
 	return r, nil
 }
 
-// write puts the results where the options say.
+// write writes the results to the files that the options name.
 func write(r report, opts options) error {
 	var errs []error
 	if opts.svg != "" {
@@ -87,28 +87,35 @@ func write(r report, opts options) error {
 	return errors.Join(errs...)
 }
 
-// bench is what the measures have in common.
+// bench is what the measurements have in common.
 type bench struct {
 	plan   plan
 	server *server
-	rounds int // names in use, so that no two rounds compete for one
+	names  int // that have been used, so that each round has its own
 }
 
 // freshName is a name that nothing has competed for.
 func (b *bench) freshName(kind string) string {
-	b.rounds++
-	return fmt.Sprintf("bench-%s-%d", kind, b.rounds)
+	b.names++
+	return fmt.Sprintf("bench-%s-%d", kind, b.names)
 }
 
-// measure is one part of the report.
-type measure struct {
+// newElection is an election for a fresh name.
+func (b *bench) newElection(kind string, t timings) *election {
+	return &election{
+		addr: b.server.Addr(), name: b.freshName(kind), timings: t, cluster: newCluster(),
+	}
+}
+
+// measurement is one part of the report.
+type measurement struct {
 	name  string // for -only
 	title string
 	take  func(context.Context, *bench) (section, error)
 }
 
-func measures() []measure {
-	return []measure{
+func measurements() []measurement {
+	return []measurement{
 		{"obtain", obtainTitle, takeObtain},
 		{"parallel", parallelTitle, takeParallel},
 		{"handover", handoverTitle, takeHandover},
@@ -119,9 +126,9 @@ func measures() []measure {
 	}
 }
 
-func measureNames() string {
+func measurementNames() string {
 	var names []string
-	for _, m := range measures() {
+	for _, m := range measurements() {
 		names = append(names, m.name)
 	}
 	return strings.Join(names, ", ")

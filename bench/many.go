@@ -8,9 +8,10 @@ import (
 
 const manyTitle = "Many elections in one process"
 
-const manyText = `%d electors of package leader, half of them leading, for %v at %v over one client with a pool of 20 connections, all started at once.
-"Lost terms" are terms that ended, or began anew, meanwhile. CPU is user and system time of the process, and of the Redis server beside
-it, by elapsed time: 1 is one core.`
+const manyText = `%d electors of package leader, half of them leading, for %v with timings of %v, over one
+client with a pool of 20 connections, all started at once. "Lost terms" are terms that
+ended, or began anew, meanwhile. CPU is user and system time, of the process and of the
+Redis server next to it, divided by elapsed time: 1 is one core.`
 
 func takeMany(ctx context.Context, b *bench) (section, error) {
 	p := b.plan
@@ -22,10 +23,10 @@ func takeMany(ctx context.Context, b *bench) (section, error) {
 	return section{title: manyTitle, text: text, tables: []captioned{{table: t}}}, ctx.Err()
 }
 
-// usage is processor time at an instant.
+// usage is what process and server have used up to an instant.
 type usage struct {
 	at              time.Time
-	process, server float64 // seconds
+	process, server float64 // seconds of processor time
 	processErr      error
 }
 
@@ -44,33 +45,46 @@ func (b *bench) usage(ctx context.Context) (usage, error) {
 
 func (b *bench) manyElections(ctx context.Context, t *table) error {
 	p := b.plan
-	stock := takeStock()
+	before := readFootprint()
 	connected, err := b.server.number(ctx, "clients", "connected_clients")
 	if err != nil {
 		return err
 	}
-	c, err := electorCrowd(b.server.addr, p.manyTiming)
+	es, err := redisleaderElectors(b.server.Addr(), p.manyTiming)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	defer c.stop()
-	if err := c.start(ctx, b.freshName("many"), p.many); err != nil {
+	defer es.stop()
+	if err := es.start(ctx, b.freshName("many"), p.many); err != nil {
 		return err
 	}
-	if err := c.await(ctx, p.many/2); err != nil {
+	if err := es.await(ctx, p.many/2); err != nil {
 		return err
 	}
 	t.add("until half of them led", nanoseconds(float64(time.Since(began))))
-	if !pause(ctx, p.manyTiming.retry) { // every follower has looked once more, and the start is over
+	// Until every follower has made another attempt and the start is over.
+	if !pause(ctx, p.manyTiming.retry) {
 		return ctx.Err()
 	}
-	return b.observeMany(ctx, t, c, stock, connected)
+	if err := b.observeMany(ctx, t, es); err != nil {
+		return err
+	}
+	now, err := b.server.number(ctx, "clients", "connected_clients")
+	if err != nil {
+		return err
+	}
+	f := readFootprint().since(before).per(p.many)
+	t.add("Redis connections", number(now-connected))
+	t.add("KiB per elector (heap + stack)", fmt.Sprintf("%s (%s + %s)",
+		number((f.heap+f.stack)/kib), number(f.heap/kib), number(f.stack/kib)))
+	t.add("goroutines per elector", number(f.goroutines))
+	return nil
 }
 
-// observeMany watches a crowd that has settled.
-func (b *bench) observeMany(ctx context.Context, t *table, c *crowd, stock footprint, connected float64) error {
-	terms := c.terms.Load()
+// observeMany observes electors of which half lead.
+func (b *bench) observeMany(ctx context.Context, t *table, es *electors) error {
+	terms := es.terms.Load()
 	before, err := b.usage(ctx)
 	if err != nil {
 		return err
@@ -82,23 +96,14 @@ func (b *bench) observeMany(ctx context.Context, t *table, c *crowd, stock footp
 	if err != nil {
 		return err
 	}
-	lost := c.terms.Load() - terms + int64(b.plan.many/2) - c.leading.Load()
-	now, err := b.server.number(ctx, "clients", "connected_clients")
-	if err != nil {
-		return err
-	}
-	f := takeStock().per(b.plan.many, stock)
-	const kib = 1024
-	wall := after.at.Sub(before.at).Seconds()
+	lost := es.terms.Load() - terms + int64(b.plan.many/2) - es.leading.Load()
 	t.add("lost terms", fmt.Sprint(lost))
-	t.add("Redis connections", number(now-connected))
-	t.add("KiB per elector (heap + stack)", fmt.Sprintf("%s (%s + %s)", number((f.heap+f.stack)/kib), number(f.heap/kib), number(f.stack/kib)))
-	t.add("goroutines per elector", number(f.goroutines))
+	elapsed := after.at.Sub(before.at).Seconds()
 	if before.processErr != nil {
 		t.fail("CPU, process", before.processErr)
 	} else {
-		t.add("CPU, process", number((after.process-before.process)/wall))
+		t.add("CPU, process", number((after.process-before.process)/elapsed))
 	}
-	t.add("CPU, Redis server", number((after.server-before.server)/wall))
+	t.add("CPU, Redis server", number((after.server-before.server)/elapsed))
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// meter counts commands on their way to the server: what scripts call there is not
-// among them.
+// meter counts commands on their way to the server. Commands that scripts call there are
+// not among them.
 type meter struct{ commands atomic.Int64 }
 
 // meteredConn counts the commands that are written to it.
@@ -23,11 +23,11 @@ func (c *meteredConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// requestCounter counts the commands in a stream of requests: arrays of bulk strings,
-// however they are cut into pieces.
+// requestCounter counts the commands in a stream of requests. Each is an array of bulk
+// strings, and the pieces of the stream may end anywhere.
 type requestCounter struct {
-	header  []byte // of a line that is not complete
-	payload int    // bytes of a bulk string still to come, the line end included
+	header  []byte // the part of a header line that has arrived
+	payload int    // bytes of a bulk string that are missing, including its line end
 }
 
 func (r *requestCounter) count(b []byte) (commands int64) {
@@ -50,7 +50,7 @@ func (r *requestCounter) count(b []byte) (commands int64) {
 	return commands
 }
 
-// line takes a complete line: the head of a command or of one of its strings.
+// line handles a complete line: the header of a command or of one of its strings.
 func (r *requestCounter) line(line []byte) (commands int64) {
 	line = bytes.TrimSuffix(line, []byte("\r"))
 	if len(line) == 0 {

@@ -10,14 +10,17 @@ const (
 	parallelTitle = "Obtain and release, in parallel"
 )
 
-const obtainText = `One goroutine obtains a lock that nobody holds and releases it, with a fresh random token each time
-(the floor keeps one). "ns/op" is the
-mean of a round, "p50" its median operation; both columns and the ratios are medians over the rounds, each ratio taken within its round.
-Allocations are those of the whole process meanwhile. rueidislock starts a goroutine that would renew each lock, which the others do not,
-and its client batches what goroutines send at a time, which pays in parallel. Only the rows that say so mint a fencing token.`
+const obtainText = `One goroutine obtains a lock that nobody holds and releases it, with a fresh random
+token each time (the floor uses one token for all). "ns/op" is the mean of a round and
+"p50" its median operation. Both columns and the ratios are medians over the rounds; each
+ratio is taken within its round. Allocations are those of the whole process meanwhile.
+For each lock, rueidislock starts a goroutine that would renew it, which the others do
+not. Its client sends what several goroutines ask for in one batch, which pays off in
+parallel. Only the rows that say so mint a fencing token.`
 
-const parallelText = `The same with %d goroutines, each with a key of its own, over one client. "ns/op" is elapsed time by operations. All users of
-go-redis share its pool of 20 connections; rueidislock sends everything over one, which favours it here.`
+const parallelText = `The same with %d goroutines, each with a key of its own, over one client. "ns/op" is
+elapsed time divided by operations. All users of go-redis share its pool of 20
+connections; rueidislock sends everything over one, which is an advantage here.`
 
 func takeObtain(ctx context.Context, b *bench) (section, error) {
 	runners := b.runCycles(ctx, 1)
@@ -29,13 +32,18 @@ func takeObtain(ctx context.Context, b *bench) (section, error) {
 			t.fail(r.name, r.err)
 			continue
 		}
-		ns, p50 := r.each((*tally).nsPerOp), r.each((*tally).medianNs)
-		t.add(r.name, number(median(ns)), times(median(ratios(ns, floor.each((*tally).nsPerOp)))),
-			number(median(p50)), times(median(ratios(p50, floor.each((*tally).medianNs)))),
-			number(median(r.each((*tally).allocsPerOp))), number(median(r.each((*tally).bytesPerOp))))
+		ns, p50 := r.each((*roundStats).nsPerOp), r.each((*roundStats).medianNs)
+		t.add(r.name,
+			number(median(ns)), times(median(ratios(ns, floor.each((*roundStats).nsPerOp)))),
+			number(median(p50)), times(median(ratios(p50, floor.each((*roundStats).medianNs)))),
+			number(median(r.each((*roundStats).allocsPerOp))),
+			number(median(r.each((*roundStats).bytesPerOp))))
 		p.add("", bar{label: r.name, value: median(p50)})
 	}
-	return section{title: obtainTitle, text: obtainText, tables: []captioned{{table: t}}, plots: []plot{p}}, ctx.Err()
+	return section{
+		title: obtainTitle, text: obtainText,
+		tables: []captioned{{table: t}}, plots: []plot{p},
+	}, ctx.Err()
 }
 
 func takeParallel(ctx context.Context, b *bench) (section, error) {
@@ -47,19 +55,22 @@ func takeParallel(ctx context.Context, b *bench) (section, error) {
 			t.fail(r.name, r.err)
 			continue
 		}
-		ns := r.each((*tally).nsPerOp)
-		t.add(r.name, number(median(ns)), times(median(ratios(ns, floor.each((*tally).nsPerOp)))),
-			number(median(r.each((*tally).allocsPerOp))), number(median(r.each((*tally).bytesPerOp))))
+		ns := r.each((*roundStats).nsPerOp)
+		t.add(r.name,
+			number(median(ns)), times(median(ratios(ns, floor.each((*roundStats).nsPerOp)))),
+			number(median(r.each((*roundStats).allocsPerOp))),
+			number(median(r.each((*roundStats).bytesPerOp))))
 	}
-	return section{title: parallelTitle, text: fmt.Sprintf(parallelText, b.plan.workers), tables: []captioned{{table: t}}}, ctx.Err()
+	text := fmt.Sprintf(parallelText, b.plan.workers)
+	return section{title: parallelTitle, text: text, tables: []captioned{{table: t}}}, ctx.Err()
 }
 
 // runCycles measures all cyclers, interleaved slice by slice.
 func (b *bench) runCycles(ctx context.Context, workers int) []*runner {
 	var runners []*runner
 	for _, c := range cyclers() {
-		r := openRunner(ctx, b.server.addr, c, workers)
-		defer func() { r.close() }()
+		r := openRunner(ctx, b.server.Addr(), c, workers)
+		defer r.close()
 		runners = append(runners, r)
 	}
 	for range b.plan.rounds {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// options are the command line.
+// options are what the command line asks for.
 type options struct {
 	rounds int
 	short  bool
@@ -26,11 +26,15 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	var only string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(out)
-	flags.IntVar(&o.rounds, "rounds", minRounds, "how often each contender is measured; medians are over the rounds")
-	flags.BoolVar(&o.short, "short", false, "a run of less than a minute: fewer samples, shorter leases, not for publication")
-	flags.StringVar(&only, "only", "", "comma-separated measures to take (default all of "+measureNames()+")")
+	flags.IntVar(&o.rounds, "rounds", minRounds,
+		"how often to measure each contender; medians are over the rounds")
+	flags.BoolVar(&o.short, "short", false,
+		"run for less than a minute: fewer samples, shorter leases, not for publication")
+	flags.StringVar(&only, "only", "",
+		"comma-separated measurements to take (default all of "+measurementNames()+")")
 	flags.StringVar(&o.svg, "svg", "", "`directory` to write plots to")
-	flags.StringVar(&o.md, "md", "", "Markdown `file` to write the results into, between "+beginMarker+" and "+endMarker)
+	flags.StringVar(&o.md, "md", "",
+		"Markdown `file` to write the results into, between "+beginMarker+" and "+endMarker)
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}
@@ -47,21 +51,24 @@ func (o options) validate() error {
 	if o.rounds < 1 {
 		return fmt.Errorf("-rounds %d is less than 1", o.rounds)
 	}
+	only := strings.Join(o.only, ",")
 	for _, name := range o.only {
-		if !slices.ContainsFunc(measures(), func(m measure) bool { return m.name == name }) {
-			return fmt.Errorf("-only %q: there is no measure %q, but %s", strings.Join(o.only, ","), name, measureNames())
+		known := func(m measurement) bool { return m.name == name }
+		if !slices.ContainsFunc(measurements(), known) {
+			return fmt.Errorf("-only %q: no measurement %q; there are %s", only, name, measurementNames())
 		}
 	}
 	if o.md != "" && len(o.only) > 0 {
-		return fmt.Errorf("-md %q with -only %q would replace the whole results by a part of them", o.md, strings.Join(o.only, ","))
+		return fmt.Errorf("-md %q with -only %q would replace all results by some of them", o.md, only)
 	}
 	if o.md != "" && o.rounds < minRounds {
-		return fmt.Errorf("-md %q with -rounds %d: published medians need %d rounds", o.md, o.rounds, minRounds)
+		return fmt.Errorf("-md %q with -rounds %d: published medians need %d rounds",
+			o.md, o.rounds, minRounds)
 	}
 	return nil
 }
 
-// wants reports whether a measure is to be taken.
+// wants reports whether to take a measurement.
 func (o options) wants(name string) bool {
 	return len(o.only) == 0 || slices.Contains(o.only, name)
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// plot is a chart of horizontal bars in groups. Each bar may carry a dot for a second,
-// larger value.
+// plot is a chart of horizontal bars in groups. A bar may have a dot for a second, larger
+// value.
 type plot struct {
 	file   string
 	title  string
@@ -23,11 +23,11 @@ type group struct {
 type bar struct {
 	label string
 	value float64
-	far   float64 // 0: none
-	text  string  // instead of the value
+	dot   float64 // 0: none
+	text  string  // printed instead of the value
 }
 
-// add appends a bar to the group of that label.
+// add appends a bar to the group with that label.
 func (p *plot) add(label string, b bar) {
 	i := slices.IndexFunc(p.groups, func(g group) bool { return g.label == label })
 	if i < 0 {
@@ -37,19 +37,19 @@ func (p *plot) add(label string, b bar) {
 	p.groups[i].bars = append(p.groups[i].bars, b)
 }
 
-// axis maps values to a part of the width, from 0 to 1.
+// axis maps each value to its position, from 0 to 1 of the width.
 type axis struct {
 	log       bool
 	low, high float64
 	ticks     []float64
 }
 
-// axis covers all bars and dots.
+// axis returns an axis that covers all bars and dots.
 func (p *plot) axis() axis {
 	low, high := math.Inf(1), 0.0
 	for _, g := range p.groups {
 		for _, b := range g.bars {
-			low, high = min(low, b.value), max(high, b.value, b.far)
+			low, high = min(low, b.value), max(high, b.value, b.dot)
 		}
 	}
 	if p.log {
@@ -63,7 +63,7 @@ func logAxis(low, high float64) axis {
 	if high <= 0 || low <= 0 || math.IsInf(low, 1) {
 		low, high = 1, 10
 	}
-	// A bar that starts at its own value would not be seen.
+	// A bar that starts at its own value would be invisible.
 	first, last := math.Floor(math.Log10(low*0.8)), math.Ceil(math.Log10(high))
 	a := axis{log: true, low: math.Pow(10, first), high: math.Pow(10, max(last, first+1))}
 	for v := a.low; v <= a.high*1.001; v *= 10 {
@@ -91,7 +91,7 @@ func linearAxis(high float64) axis {
 	return a
 }
 
-// at is the place of a value.
+// at is the position of a value.
 func (a axis) at(v float64) float64 {
 	if a.log {
 		return math.Log10(max(v, a.low)/a.low) / math.Log10(a.high/a.low)

@@ -10,9 +10,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The floor: what a lock on go-redis cannot do without.
+// The floor: the least that a lock on go-redis must do.
 var (
-	rawDelete = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
+	rawDelete = redis.NewScript(`if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call("DEL", KEYS[1])`)
 
 	rawDeleteAndPublish = redis.NewScript(`if redis.call("GET", KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call("DEL", KEYS[1])
@@ -26,61 +27,62 @@ func rawToken() string {
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// openRaw obtains with SET NX PX and releases with a script that compares and deletes.
-// Its token is the same each time, which no lock can afford.
+// openRaw obtains with SET NX PX and releases with a script that compares and deletes. It
+// always uses the same token, which no real lock may do.
 func openRaw(addr string) (cycle, func(), error) {
 	client := redis.NewClient(clientOptions(addr))
 	var token any = rawToken()
 	return func(ctx context.Context, key string) error {
 		if ok, err := client.SetNX(ctx, key, token, cycleTTL).Result(); err != nil || !ok {
-			return errors.Join(err, unless(ok, "SET NX: not obtained"))
+			return errors.Join(err, errorUnless(ok, "SET NX: not obtained"))
 		}
 		deleted, err := rawDelete.Run(ctx, client, []string{key}, token).Int64()
-		return errors.Join(err, unless(deleted == 1, "nothing deleted"))
+		return errors.Join(err, errorUnless(deleted == 1, "nothing deleted"))
 	}, func() { _ = client.Close() }, nil
 }
 
-// unless is an error if something is not so.
-func unless(ok bool, text string) error {
+// errorUnless returns nil if ok, or else an error with the text.
+func errorUnless(ok bool, text string) error {
 	if ok {
 		return nil
 	}
 	return errors.New(text)
 }
 
-// floorContender is publish-then-obtain: the holder's script deletes and publishes, and
-// a subscriber that hears of it tries at once. A hand-over over Redis cannot be much
-// faster. It neither renews nor survives a lost message.
+// floorContender publishes and then obtains: the holder's script deletes the key and
+// publishes, and each subscriber tries as soon as it hears of that. A hand-over through
+// Redis cannot be much faster. It does not renew, and a lost message leaves it waiting.
 func floorContender() contender {
 	return contender{
 		name:     "raw go-redis, publish then SET NX",
 		key:      plainKey,
 		sends:    []string{"set", "evalsha", "eval"},
 		releases: 1,
-		enlist: func(a *arena, _ string) (replica, error) {
-			client, l := a.client()
-			return &rawReplica{arena: a, client: client, line: l}, nil
+		newReplica: func(e *election, _ string) (replica, error) {
+			client, d := e.client()
+			return &rawReplica{election: e, client: client, dialer: d}, nil
 		},
 	}
 }
 
 type rawReplica struct {
-	arena  *arena
-	client *redis.Client
-	line   *line
-	token  string
+	election *election
+	client   *redis.Client
+	dialer   *dialer
+	token    string
 }
 
 func (r *rawReplica) compete(ctx context.Context) (time.Time, error) {
-	released := r.client.Subscribe(ctx, r.arena.name)
+	released := r.client.Subscribe(ctx, r.election.name)
 	defer func() { _ = released.Close() }()
-	defer context.AfterFunc(ctx, func() { _ = released.Close() })() // ends a receive under way
+	// The end of ctx does not end a receive under way, but closing does.
+	defer context.AfterFunc(ctx, func() { _ = released.Close() })()
 	if _, err := released.Receive(ctx); err != nil {
 		return time.Time{}, err
 	}
 	r.token = rawToken()
 	for {
-		ok, err := r.client.SetNX(ctx, r.arena.name, r.token, r.arena.timings.lease).Result()
+		ok, err := r.client.SetNX(ctx, r.election.name, r.token, r.election.timings.lease).Result()
 		if err != nil || ok {
 			return time.Now(), err
 		}
@@ -92,9 +94,10 @@ func (r *rawReplica) compete(ctx context.Context) (time.Time, error) {
 
 func (r *rawReplica) leave(ctx context.Context) (time.Time, error) {
 	began := time.Now()
-	deleted, err := rawDeleteAndPublish.Run(ctx, r.client, []string{r.arena.name}, r.token).Int64()
-	return began, errors.Join(err, unless(deleted == 1, "nothing deleted"))
+	keys := []string{r.election.name}
+	deleted, err := rawDeleteAndPublish.Run(ctx, r.client, keys, r.token).Int64()
+	return began, errors.Join(err, errorUnless(deleted == 1, "nothing deleted"))
 }
 
-func (r *rawReplica) crash() { r.line.cut() }
+func (r *rawReplica) crash() { r.dialer.cut() }
 func (r *rawReplica) close() { _ = r.client.Close() }

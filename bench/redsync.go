@@ -20,7 +20,7 @@ func openRedsync(addr string) (cycle, func(), error) {
 			return err
 		}
 		ok, err := mutex.UnlockContext(ctx)
-		return errors.Join(err, unless(ok, "not unlocked"))
+		return errors.Join(err, errorUnless(ok, "not unlocked"))
 	}, func() { _ = client.Close() }, nil
 }
 
@@ -30,18 +30,19 @@ func redsyncContender() contender {
 		key:      plainKey,
 		sends:    []string{"set", "evalsha", "eval"},
 		releases: 1,
-		enlist: func(a *arena, _ string) (replica, error) {
-			client, l := a.client()
+		newReplica: func(e *election, _ string) (replica, error) {
+			client, d := e.client()
 			rs := redsync.New(goredis.NewPool(client))
-			mutex := rs.NewMutex(a.name, redsync.WithExpiry(a.timings.lease), redsync.WithTries(math.MaxInt))
-			return &redsyncReplica{client: client, line: l, mutex: mutex}, nil
+			mutex := rs.NewMutex(e.name,
+				redsync.WithExpiry(e.timings.lease), redsync.WithTries(math.MaxInt))
+			return &redsyncReplica{client: client, dialer: d, mutex: mutex}, nil
 		},
 	}
 }
 
 type redsyncReplica struct {
 	client *redis.Client
-	line   *line
+	dialer *dialer
 	mutex  *redsync.Mutex
 }
 
@@ -53,8 +54,8 @@ func (r *redsyncReplica) compete(ctx context.Context) (time.Time, error) {
 func (r *redsyncReplica) leave(ctx context.Context) (time.Time, error) {
 	began := time.Now()
 	ok, err := r.mutex.UnlockContext(ctx)
-	return began, errors.Join(err, unless(ok, "not unlocked"))
+	return began, errors.Join(err, errorUnless(ok, "not unlocked"))
 }
 
-func (r *redsyncReplica) crash() { r.line.cut() }
+func (r *redsyncReplica) crash() { r.dialer.cut() }
 func (r *redsyncReplica) close() { _ = r.client.Close() }

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// The results stand between these lines of docs/performance.md.
+// In docs/performance.md, the results are between these lines.
 const (
 	beginMarker = "<!-- bench:begin -->"
 	endMarker   = "<!-- bench:end -->"
 )
 
-// section is the results of one measure.
+// section holds the results of one measurement.
 type section struct {
 	title  string
-	text   string // what is measured, and whom it favours
+	text   string // what is measured, and who has an advantage
 	tables []captioned
 	plots  []plot
 }
@@ -29,13 +29,13 @@ type captioned struct {
 	table   table
 }
 
-// report is the results of a run.
+// report holds the results of a run.
 type report struct {
 	machine  string
 	plan     plan
 	took     time.Duration
 	sections []section
-	images   string // where the plots are, as seen from the Markdown; "": nowhere
+	images   string // directory of the plots, relative to the Markdown; "": none
 }
 
 func (r report) markdown() string {
@@ -63,11 +63,12 @@ func (r report) method() string {
 	if r.plan.short {
 		size = "Short"
 	}
-	return fmt.Sprintf("%s run of %v, %d rounds; in each round all contenders take their turns, in a random order.",
+	return fmt.Sprintf("%s run of %v, %d rounds."+
+		" In each round all contenders take turns, in a random order.",
 		size, r.took.Round(time.Second), r.plan.rounds)
 }
 
-// writePlots writes each plot to a file of its own.
+// writePlots writes each plot to its own file.
 func (r report) writePlots(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("-svg %q: %w", dir, err)
@@ -82,8 +83,8 @@ func (r report) writePlots(dir string) error {
 	return nil
 }
 
-// writeInto replaces what stands between the markers of a Markdown file. If plots names
-// a directory, the plots in it are shown.
+// writeInto replaces the text between the markers of a Markdown file. If plots names a
+// directory, the Markdown shows the plots in it.
 func (r report) writeInto(file, plots string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/redis/rueidis/rueidislock"
 )
 
-// newRueidisLocker is a locker for one Redis server: one key for each lock rather than
-// the default of three, and no notifications of its own changes, both of which spare it
-// work. With the timings of an election it extends its locks as often as package leader
-// does.
-func newRueidisLocker(addr string, lease time.Duration, l *line) (rueidislock.Locker, error) {
+// newRueidisLocker returns a locker for one Redis server. It has one key for each lock
+// instead of the default of three, and no notifications of its own changes, which both
+// save it work. With the timings of an election it extends its locks as often as package
+// leader does.
+func newRueidisLocker(addr string, lease time.Duration, d *dialer) (rueidislock.Locker, error) {
 	dial := func(ctx context.Context, addr string, _ *net.Dialer, _ *tls.Config) (net.Conn, error) {
-		return l.dial(ctx, "tcp", addr)
+		return d.dial(ctx, "tcp", addr)
 	}
 	return rueidislock.NewLocker(rueidislock.LockerOption{
 		ClientOption:   rueidis.ClientOption{InitAddress: []string{addr}, DialCtxFn: dial},
@@ -24,13 +24,13 @@ func newRueidisLocker(addr string, lease time.Duration, l *line) (rueidislock.Lo
 		NoLoopTracking: true,
 		KeyValidity:    lease,
 		ExtendInterval: lease / 3,
-		// The default of 20 ms bounds each attempt, and a busy machine exceeds that.
+		// This bounds each attempt. A busy machine exceeds the default of 20 ms.
 		TryNextAfter: lease / 5,
 	})
 }
 
 func openRueidis(addr string) (cycle, func(), error) {
-	locker, err := newRueidisLocker(addr, cycleTTL, &line{})
+	locker, err := newRueidisLocker(addr, cycleTTL, &dialer{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,7 +39,7 @@ func openRueidis(addr string) (cycle, func(), error) {
 		if err != nil {
 			return err
 		}
-		release() // returns when the key is deleted
+		release() // returns when the key has been deleted
 		return nil
 	}, locker.Close, nil
 }
@@ -51,23 +51,23 @@ func rueidisContender() contender {
 		sends:    []string{"evalsha", "eval"},
 		releases: 1,
 		renews:   true,
-		enlist: func(a *arena, _ string) (replica, error) {
-			l := &line{meter: a.meter}
-			locker, err := newRueidisLocker(a.addr, a.timings.lease, l)
-			return &rueidisReplica{arena: a, line: l, locker: locker}, err
+		newReplica: func(e *election, _ string) (replica, error) {
+			d := &dialer{meter: e.meter}
+			locker, err := newRueidisLocker(e.addr, e.timings.lease, d)
+			return &rueidisReplica{election: e, dialer: d, locker: locker}, err
 		},
 	}
 }
 
 type rueidisReplica struct {
-	arena   *arena
-	line    *line
-	locker  rueidislock.Locker
-	release context.CancelFunc
+	election *election
+	dialer   *dialer
+	locker   rueidislock.Locker
+	release  context.CancelFunc
 }
 
 func (r *rueidisReplica) compete(ctx context.Context) (_ time.Time, err error) {
-	_, r.release, err = r.locker.WithContext(ctx, r.arena.name)
+	_, r.release, err = r.locker.WithContext(ctx, r.election.name)
 	return time.Now(), err
 }
 
@@ -77,5 +77,5 @@ func (r *rueidisReplica) leave(context.Context) (time.Time, error) {
 	return began, nil
 }
 
-func (r *rueidisReplica) crash() { r.line.cut() }
+func (r *rueidisReplica) crash() { r.dialer.cut() }
 func (r *rueidisReplica) close() { r.locker.Close() }

@@ -5,24 +5,26 @@ import (
 	"time"
 )
 
-// running is an elector that runs on a goroutine of its own, from compete until it is
-// stopped or ctx ends.
+// running is an elector that runs on its own goroutine, from compete until it is stopped
+// or ctx ends.
 type running struct {
 	began  chan time.Time // when the work started; room for one
 	cancel context.CancelFunc
-	ended  chan error // closed when it has ended
+	ended  chan error // the result; closed when the elector has ended
 }
 
-// start is to be called when the work starts.
+func newRunning() running { return running{began: make(chan time.Time, 1)} }
+
+// start must be called when the work starts.
 func (r *running) start() {
 	select {
 	case r.began <- time.Now():
-	default: // a term that nobody waited for
+	default: // a term that nobody has waited for
 	}
 }
 
-// run runs the elector and waits until it leads.
-func (r *running) run(ctx context.Context, elector func(context.Context) error) (time.Time, error) {
+// run starts the elector and waits until it leads.
+func (r *running) run(ctx context.Context, elector electorFunc) (time.Time, error) {
 	ctx, r.cancel = context.WithCancel(ctx)
 	r.ended = make(chan error, 1)
 	go func(ended chan<- error) { // joined by stop
@@ -38,7 +40,8 @@ func (r *running) run(ctx context.Context, elector func(context.Context) error) 
 	}
 }
 
-// stop tells the elector to step down, if it leads, and to end, and waits until it has.
+// stop tells the elector to step down, if it leads, and to end. It waits until the
+// elector has ended.
 func (r *running) stop() error {
 	if r.cancel == nil {
 		return nil
@@ -46,7 +49,7 @@ func (r *running) stop() error {
 	r.cancel()
 	err := <-r.ended
 	select {
-	case <-r.began: // it came to lead just when it was to end
+	case <-r.began: // a term began just before the end
 	default:
 	}
 	return err

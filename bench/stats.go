@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// quantile is the nearest-rank quantile of values, for 0 < q <= 1: one that was
-// measured, never one in between. Of no values it is NaN.
+// quantile is the nearest-rank quantile of values, for 0 < q <= 1: always one of the
+// values, never one in between. Without values it is NaN.
 func quantile(values []float64, q float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
@@ -16,8 +16,8 @@ func quantile(values []float64, q float64) float64 {
 	return sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// median is the middle of values, the mean of the two in the middle of an even number.
-// Of no values it is NaN.
+// median is the middle of values, or the mean of the two in the middle. Without values it
+// is NaN.
 func median(values []float64) float64 {
 	n := len(values)
 	if n == 0 {
@@ -35,8 +35,8 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// ratios divides each round's value by the floor's of the same round, so that what
-// disturbed both cancels out.
+// ratios divides the value of each round by the floor's value in the same round, so that
+// what disturbed both cancels out.
 func ratios(values, floor []float64) []float64 {
 	var out []float64
 	for i := range min(len(values), len(floor)) {

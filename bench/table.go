@@ -11,7 +11,7 @@ type table struct {
 	rows    [][]string
 }
 
-// add appends a row. What it lacks in cells is filled up.
+// add appends a row. Cells that are not given are marked as missing.
 func (t *table) add(cells ...string) {
 	for len(cells) < len(t.columns) {
 		cells = append(cells, missing)
@@ -20,7 +20,7 @@ func (t *table) add(cells ...string) {
 }
 
 // fail appends the row of a contender that could not be measured.
-func (t *table) fail(name string, err error) { t.add(name, notTaken(err)) }
+func (t *table) fail(name string, err error) { t.add(name, notMeasured(err)) }
 
 func (t *table) markdown() string {
 	var b strings.Builder

@@ -13,11 +13,11 @@ func TestTableIsAlignedMarkdown(t *testing.T) {
 	tab.add("other", "10.0 µs")
 	tab.fail("gone", errors.New("a | b\nc"))
 	want := strings.Join([]string{
-		"|       |               time | ratio |",
-		"|-------|-------------------:|------:|",
-		"| floor |            9.00 µs | 1.00× |",
-		"| other |            10.0 µs |     – |",
-		"| gone  | not taken: a / b c |     – |",
+		"|       |                  time | ratio |",
+		"|-------|----------------------:|------:|",
+		"| floor |               9.00 µs | 1.00× |",
+		"| other |               10.0 µs |     – |",
+		"| gone  | not measured: a / b c |     – |",
 		"",
 	}, "\n")
 	if got := tab.markdown(); got != want {

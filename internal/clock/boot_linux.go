@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sinceBoot reads CLOCK_BOOTTIME, which counts the time a machine spends suspended
+// sinceBoot reads CLOCK_BOOTTIME, which includes the time that a machine is suspended
 // (clock_gettime(2), since Linux 2.6.39).
 func sinceBoot() time.Duration {
 	var ts unix.Timespec

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// printReadings has TestMain print what the clocks of the process read, and end it.
+// printReadings is the environment variable that makes TestMain print the readings of the
+// clocks and end the process.
 const printReadings = "CLOCK_PRINT_READINGS"
 
 func TestMain(m *testing.M) {
@@ -23,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// monotonic is the clock that Go's timers and time.Since go by. It stands still during
-// a suspend.
+// monotonic is the clock that Go's timers and time.Since use. It stands still during a
+// suspend.
 func monotonic() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
@@ -33,16 +34,18 @@ func monotonic() int64 {
 	return ts.Nano()
 }
 
-// A machine cannot be suspended by a test, but a time namespace can be given a
-// boot-time clock that is ahead of the monotonic one, which is all that a process sees
-// of a suspend. What Now reads there, by the real clocks of the kernel, has to count as
-// time that passed since an instant before. A process that has threads cannot enter
-// another time namespace, which is why this takes one process for each reading.
+// A test cannot suspend the machine. But it can make a time namespace whose boot-time
+// clock is ahead of the monotonic one, which is all that a process sees of a suspend.
+// There, Now reads the real clocks of the kernel, and the difference must count as time
+// that has passed. A process with threads cannot enter another time namespace, so each
+// reading takes a process of its own.
 func TestBootTimeNamespaceLooksLikeASuspend(t *testing.T) {
 	const suspend = time.Hour
 	unshare := []string{"unshare", "--time", "--boottime", fmt.Sprint(suspend.Seconds())}
-	if out, err := exec.Command(unshare[0], append(unshare[1:], "true")...).CombinedOutput(); err != nil {
-		t.Skipf("this machine does not let the test make a time namespace, so that only injected clocks show a suspend: %v: %s", err, out)
+	out, err := exec.Command(unshare[0], append(unshare[1:], "true")...).CombinedOutput()
+	if err != nil {
+		t.Skipf("cannot make a time namespace on this machine, so only injected clocks"+
+			" show a suspend: %v: %s", err, out)
 	}
 	before, _ := readings(t)
 	plain, _ := readings(t)
@@ -55,12 +58,13 @@ func TestBootTimeNamespaceLooksLikeASuspend(t *testing.T) {
 		t.Errorf("%v passed in a suspend of %v", passed, suspend)
 	}
 	if asleep.wall-before.wall > suspend/2 || now-stood > suspend/2 || now < stood {
-		t.Errorf("the wall clock went on by %v, and the monotonic one by %v since: this was no suspend", asleep.wall-before.wall, now-stood)
+		t.Errorf("the wall clock advanced by %v, and the monotonic one by %v: this was no suspend",
+			asleep.wall-before.wall, now-stood)
 	}
 }
 
-// readings has another process of this binary read its clocks, under a command if one
-// is given.
+// readings runs another process of this binary, under a command if one is given, and
+// returns the readings of its clocks.
 func readings(t *testing.T, under ...string) (i Instant, monotonic time.Duration) {
 	t.Helper()
 	command := append(under, os.Args[0])

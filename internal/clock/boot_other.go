@@ -4,5 +4,5 @@ package clock
 
 import "time"
 
-// sinceBoot has no portable source here; the forward wall clock covers a suspend.
+// sinceBoot is not known on this system. The wall clock, which runs on, shows a suspend.
 func sinceBoot() time.Duration { return 0 }

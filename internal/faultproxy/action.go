@@ -4,17 +4,16 @@ package faultproxy
 type Action int
 
 const (
-	// Pass forwards the command and delivers its reply. It is the zero Action;
-	// the faults of the proxy still apply.
+	// Pass forwards the command and delivers its reply. It is the zero Action; the
+	// faults of the proxy still apply.
 	Pass Action = iota
-	// CutBefore cuts the connection; the server never sees the command.
+	// CutBefore cuts the connection. The server never sees the command.
 	CutBefore
-	// CutAfter forwards the command, waits until the whole reply has arrived,
-	// so that the command has been applied, drops the reply and cuts the
-	// connection.
+	// CutAfter forwards the command and waits for the whole reply, so that the command
+	// has been applied. Then it drops the reply and cuts the connection.
 	CutAfter
-	// Swallow loses the command and whatever follows it on its connection,
-	// which stays open: it could only answer out of step from now on. Replies to
-	// earlier commands are delivered. Heal cuts the connection.
+	// Swallow loses the command and all later ones on its connection, whose replies
+	// the client would otherwise match to the wrong commands. The connection stays
+	// open, and replies to earlier commands are delivered. Heal cuts the connection.
 	Swallow
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// on returns a rule that does action to commands of one name, as often as told.
+// on returns a rule that applies action to the first commands of one name.
 func on(name string, action Action, times int32) func(Command) Action {
 	var done atomic.Int32
 	return func(c Command) Action {
@@ -34,36 +34,36 @@ func TestActions(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t, oneConnection)
-			s.works()
-			s.proxy.OnCommand(on("INCR", c.action, 1))
+			e := newEnvironment(t, oneConnection)
+			e.works()
+			e.proxy.OnCommand(on("INCR", c.action, 1))
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
-			err := s.client.Incr(ctx, "n").Err()
+			err := e.client.Incr(ctx, "n").Err()
 			if (err == nil) != c.answered {
 				t.Errorf("INCR: %v, want answered %v", err, c.answered)
 			}
-			if got := s.sent("INCR"); len(got) != 1 || got[0].Forwarded != c.forwarded {
+			if got := e.sent("INCR"); len(got) != 1 || got[0].Forwarded != c.forwarded {
 				t.Errorf("commands = %+v, want one, forwarded %v", got, c.forwarded)
 			}
-			if got := s.counter(); got != c.applied {
+			if got := e.counter(); got != c.applied {
 				t.Errorf("applied %d times, want %d", got, c.applied)
 			}
-			s.proxy.Heal()
-			s.works()
+			e.proxy.Heal()
+			e.works()
 		})
 	}
 }
 
-// In a pipeline one command falls out. What came before it is answered, what
-// comes after it must not get its answer.
+// One command of a pipeline is lost. Those before it are answered, and those after it
+// must not get its reply.
 func TestSwallowInAPipeline(t *testing.T) {
-	s := newScene(t, oneConnection)
-	s.works()
-	s.proxy.OnCommand(on("INCR", Swallow, 1))
+	e := newEnvironment(t, oneConnection)
+	e.works()
+	e.proxy.OnCommand(on("INCR", Swallow, 1))
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	replies, _ := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+	replies, _ := e.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 		p.Echo(ctx, "before")
 		p.Incr(ctx, "n")
 		p.Echo(ctx, "after")
@@ -80,13 +80,13 @@ func TestSwallowInAPipeline(t *testing.T) {
 }
 
 func TestCutAfterSubscribe(t *testing.T) {
-	for name, configure := range map[string]func(*redis.Options){"RESP2": resp2, "RESP3": func(*redis.Options) {}} {
+	for name, configure := range protocols {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t, configure)
-			s.proxy.OnCommand(on("SUBSCRIBE", CutAfter, 1))
-			sub := s.client.Subscribe(t.Context(), "a")
+			e := newEnvironment(t, configure)
+			e.proxy.OnCommand(on("SUBSCRIBE", CutAfter, 1))
+			sub := e.client.Subscribe(t.Context(), "a")
 			defer func() { _ = sub.Close() }()
-			if got, err := sub.ReceiveTimeout(t.Context(), patience); err == nil {
+			if got, err := sub.ReceiveTimeout(t.Context(), timeout); err == nil {
 				t.Errorf("received %v, want a cut", got)
 			}
 		})
@@ -94,39 +94,39 @@ func TestCutAfterSubscribe(t *testing.T) {
 }
 
 func TestRuleMayUseTheProxy(t *testing.T) {
-	s := newScene(t)
-	s.works()
-	s.proxy.OnCommand(func(Command) Action {
-		s.proxy.Refuse()
-		s.proxy.Heal()
+	e := newEnvironment(t)
+	e.works()
+	e.proxy.OnCommand(func(Command) Action {
+		e.proxy.Refuse()
+		e.proxy.Heal()
 		return Pass
 	})
-	s.fails(patience)
+	e.fails(timeout)
 	// The client may be back before the port is open again.
-	s.eventually("Heal", func() bool { return s.ping(patience) == nil })
+	e.eventually("Heal", func() bool { return e.ping(timeout) == nil })
 }
 
 func TestBlockedRuleBlocksNoMethod(t *testing.T) {
-	s := newScene(t, oneConnection)
-	s.works()
+	e := newEnvironment(t, oneConnection)
+	e.works()
 	entered, leave := make(chan struct{}), make(chan struct{})
-	s.proxy.OnCommand(func(Command) Action {
+	e.proxy.OnCommand(func(Command) Action {
 		close(entered)
 		<-leave
 		return Pass
 	})
 	answer := make(chan error)
-	go func() { answer <- s.ping(patience) }()
+	go func() { answer <- e.ping(timeout) }()
 	<-entered
-	s.proxy.Delay(0)
-	s.proxy.Commands()
-	s.proxy.OnCommand(nil)
-	s.proxy.Cut()
-	s.proxy.Refuse()
-	s.proxy.Heal()
+	e.proxy.Delay(0)
+	e.proxy.Commands()
+	e.proxy.OnCommand(nil)
+	e.proxy.Cut()
+	e.proxy.Refuse()
+	e.proxy.Heal()
 	close(leave)
 	if err := <-answer; err == nil {
 		t.Error("a command passed on a connection that was cut")
 	}
-	s.works()
+	e.works()
 }

@@ -9,11 +9,11 @@ import (
 
 // Command is one command as a client sent it.
 type Command struct {
-	At        time.Time // when the proxy had read the whole of it
-	Conn      int       // its connection, counted from 1 in order of acceptance
+	At        time.Time // when the proxy had read all of it
+	Conn      int       // the number of its connection, from 1 in order of acceptance
 	Name      string    // in upper case
-	Args      []string  // what follows the name
-	Forwarded bool      // whether it was passed on to the server; false while a rule is asked
+	Args      []string  // all words after the name
+	Forwarded bool      // whether the server was sent it; false while a rule is asked
 }
 
 // IsScript reports whether the command runs a script: EVALSHA or EVAL.
@@ -21,14 +21,14 @@ func (c Command) IsScript() bool {
 	return c.Name == "EVALSHA" || c.Name == "EVAL"
 }
 
-// isSubscription reports whether the command is of the SUBSCRIBE and
-// UNSUBSCRIBE family, which is not answered with one reply like others.
+// isSubscription reports whether the command is one of the SUBSCRIBE and UNSUBSCRIBE
+// family. Unlike others, those may get several replies.
 func (c Command) isSubscription() bool {
 	return strings.HasSuffix(c.Name, "SUBSCRIBE")
 }
 
-// parseCommand reads a command from its frame, which has to be an array of
-// strings. At and Conn are left to the caller.
+// parseCommand reads a command from its frame, which must be an array of strings. The
+// caller sets At and Conn.
 func parseCommand(frame []byte) (*Command, error) {
 	var words []string
 	header, rest, _ := bytes.Cut(frame, []byte("\r\n"))

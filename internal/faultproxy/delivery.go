@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// idle is how long a delivery without work sleeps; it is woken before.
-const idle = time.Hour
+// idleWait is how long deliver waits if there is nothing to deliver. A notification ends
+// the wait.
+const idleWait = time.Hour
 
-// replies reads from the server until it is gone or the link is cut.
+// replies reads from the server until the server closes the connection or the link is
+// cut.
 func (l *link) replies() {
 	r := bufio.NewReader(l.upstream)
 	for {
@@ -24,13 +26,13 @@ func (l *link) replies() {
 	}
 }
 
-// arrive takes in one whole reply and reports whether the link is to be cut
-// instead of delivering it.
+// arrive handles one whole reply. It reports whether the link is to be cut instead of
+// delivering the reply.
 func (l *link) arrive(frame []byte) bool {
 	l.proxy.mu.Lock()
 	answered := l.match(frame)
 	cut := answered != nil && !l.proxy.holed && l.proxy.drops(answered, frame)
-	l.mute = l.mute || cut
+	l.lostReply = l.lostReply || cut
 	l.proxy.mu.Unlock()
 	if !cut {
 		l.enqueue(frame)
@@ -38,8 +40,8 @@ func (l *link) arrive(frame []byte) bool {
 	return cut
 }
 
-// match takes off and returns the call that frame answers, nil if none. The
-// caller holds the lock.
+// match removes and returns the call that frame answers, or returns nil if it answers
+// none. The caller holds proxy.mu.
 func (l *link) match(frame []byte) *call {
 	if len(l.calls) == 0 || !l.calls[0].answeredBy(frame, l.subscribed) {
 		return nil
@@ -49,28 +51,28 @@ func (l *link) match(frame []byte) *call {
 	return first
 }
 
-// enqueue hands a frame, or with nil the end of the stream, to deliver. In a
-// hole it is lost.
+// enqueue passes a frame to deliver, or nil for the end of the stream. In a hole it is
+// lost.
 func (l *link) enqueue(frame []byte) {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
-	l.mute = l.mute || l.proxy.holed
-	if l.mute {
+	l.lostReply = l.lostReply || l.proxy.holed
+	if l.lostReply {
 		return
 	}
 	l.queue = append(l.queue, reply{frame: frame, arrived: time.Now()})
-	l.nudge()
+	l.notify()
 }
 
-// nudge has deliver look at the queue and the faults again.
-func (l *link) nudge() {
+// notify makes deliver look at the queue and the faults again.
+func (l *link) notify() {
 	select {
 	case l.wake <- struct{}{}:
-	default: // it has been nudged and did not look yet
+	default: // it has been notified and has not looked yet
 	}
 }
 
-// deliver passes replies to the client as they fall due, until the link is cut.
+// deliver sends replies to the client when they are due, until the link is cut.
 func (l *link) deliver() {
 	for {
 		next, wait := l.take()
@@ -87,15 +89,15 @@ func (l *link) deliver() {
 	}
 }
 
-// take returns the next reply, or how long to wait for it at most.
+// take returns the next reply, or how long to wait at most before looking again.
 func (l *link) take() (reply, time.Duration) {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
 	if len(l.queue) == 0 {
-		return reply{}, idle
+		return reply{}, idleWait
 	}
 	next := l.queue[0]
-	// Each reply counts from its own arrival, so delays do not add up.
+	// The delay of each reply starts when it arrives, so delays do not add up.
 	if wait := l.proxy.delay - time.Since(next.arrived); wait > 0 {
 		return reply{}, wait
 	}
@@ -103,7 +105,8 @@ func (l *link) take() (reply, time.Duration) {
 	return next, 0
 }
 
-// sleep waits for the time or a nudge and reports whether the link still is.
+// sleep waits for the given time or a notification. It reports false if the link has
+// been cut.
 func (l *link) sleep(wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -116,8 +119,9 @@ func (l *link) sleep(wait time.Duration) bool {
 	return true
 }
 
-// send gives one reply to the client and reports whether the link goes on. The
-// end of the stream is passed on as such: a reset could overtake replies.
+// send sends one reply to the client and reports whether the link continues. At the end
+// of the stream it closes the connection in order, because a reset could overtake
+// replies.
 func (l *link) send(next reply) bool {
 	if next.frame == nil {
 		_ = l.client.Close()

@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// maxFrame bounds what one header can make the proxy wait for. It is the limit
-// of Redis for one string.
+// maxFrame bounds how much one header can make the proxy wait for. It is the limit that
+// Redis has for one string.
 const maxFrame = 512 << 20
 
-// readFrame reads one whole RESP value and returns its bytes unchanged. An
-// attribute is part of the value it precedes.
+// readFrame reads one whole RESP value and returns its bytes unchanged. An attribute is
+// part of the value that it precedes.
 func readFrame(r *bufio.Reader) ([]byte, error) {
 	var frame []byte
 	for open := 1; open > 0; open-- {
@@ -33,8 +33,8 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	return frame, nil
 }
 
-// parseHeader tells from the first line of a value how many values and how
-// many bytes belong to it besides.
+// parseHeader reads the first line of a value. It returns how many further values, and
+// how many further bytes, belong to that value.
 func parseHeader(line []byte) (elements, size int, err error) {
 	if len(line) < 3 || line[len(line)-2] != '\r' {
 		return 0, 0, fmt.Errorf("not a RESP line: %.40q", line)

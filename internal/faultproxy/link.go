@@ -8,34 +8,33 @@ import (
 	"time"
 )
 
-// link is one client connection and, once there was something to forward, its
-// connection to the server. serve owns its goroutines; they end when the link
-// is cut.
+// link is one client connection and, once there has been something to forward, its
+// connection to the server. serve owns its goroutines, which end when the link is cut.
 type link struct {
 	proxy  *Proxy
 	id     int
 	client *net.TCPConn
 	ctx    context.Context // done once the link is cut
 	cancel context.CancelFunc
-	wake   chan struct{} // of size 1: deliver has to look again
+	wake   chan struct{} // of size 1: tells deliver to look again
 
-	// Guarded by proxy.mu, as faults and links change together.
-	upstream   net.Conn // set once, by requests
-	calls      []*call  // forwarded and not answered, in order
-	queue      []reply  // arrived and not delivered, in order
-	subscribed bool     // a subscription has been forwarded
-	deaf       bool     // commands were lost: no later one may pass
-	mute       bool     // replies were lost: no later one may pass
+	// Guarded by proxy.mu, because faults and links change together.
+	upstream    net.Conn // set once, by requests
+	calls       []*call  // forwarded and not answered, in order
+	queue       []reply  // arrived and not delivered, in order
+	subscribed  bool     // a subscription has been forwarded
+	lostCommand bool     // a command was lost, so no later one may pass
+	lostReply   bool     // a reply was lost, so no later one may pass
 }
 
-// newLink makes the link of an accepted connection.
+// newLink returns the link for an accepted connection.
 func newLink(p *Proxy, id int, client *net.TCPConn) *link {
 	l := &link{proxy: p, id: id, client: client, wake: make(chan struct{}, 1)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
 
-// serve runs the link until it is cut or one of its sides ends.
+// serve runs the link until it is cut or either side closes.
 func (l *link) serve() {
 	var joined sync.WaitGroup
 	joined.Go(l.deliver)
@@ -44,8 +43,8 @@ func (l *link) serve() {
 	joined.Wait()
 }
 
-// cut closes both sides, the client's with a reset, so that it notices even
-// without reading. Nothing is forwarded afterwards.
+// cut closes both sides. The client gets a reset, which it notices even if it is not
+// reading. Nothing is forwarded afterwards.
 func (l *link) cut() {
 	l.proxy.mu.Lock()
 	delete(l.proxy.links, l)
@@ -60,7 +59,7 @@ func (l *link) cut() {
 	}
 }
 
-// requests reads commands from the client until it or the server is gone.
+// requests reads commands from the client until the client or the server closes.
 func (l *link) requests(joined *sync.WaitGroup) {
 	r := bufio.NewReader(l.client)
 	for {
@@ -79,13 +78,13 @@ func (l *link) requests(joined *sync.WaitGroup) {
 	}
 }
 
-// handle does with one command what the faults and the rule want, and reports
-// whether the link goes on.
+// handle applies the faults and the rule to one command and reports whether the link
+// continues.
 func (l *link) handle(command *Command, frame []byte, joined *sync.WaitGroup) bool {
 	if !l.record(command) {
 		return true
 	}
-	action := l.proxy.consult(*command)
+	action := l.proxy.askRule(*command)
 	if action != CutBefore && action != Swallow && !l.connect(joined) {
 		return false
 	}
@@ -99,18 +98,18 @@ func (l *link) handle(command *Command, frame []byte, joined *sync.WaitGroup) bo
 	return err == nil
 }
 
-// record notes the command and reports whether it may pass so far. If not, it
+// record records the command and reports whether it is still to be forwarded. If not, it
 // is lost.
 func (l *link) record(command *Command) bool {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
 	l.proxy.commands = append(l.proxy.commands, command)
-	l.deaf = l.deaf || l.proxy.holed
-	return !l.deaf
+	l.lostCommand = l.lostCommand || l.proxy.holed
+	return !l.lostCommand
 }
 
-// admit decides about the command for good, as things may have changed while
-// the rule was asked, and from a command that passes expects a reply.
+// admit makes the final decision about a command, because the faults may have changed
+// while the rule was asked. If the command passes, admit registers the call.
 func (l *link) admit(command *Command, action Action) Action {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
@@ -118,7 +117,7 @@ func (l *link) admit(command *Command, action Action) Action {
 	case action == CutBefore || l.ctx.Err() != nil:
 		return CutBefore
 	case action == Swallow || l.proxy.holed:
-		l.deaf = true
+		l.lostCommand = true
 		return Swallow
 	}
 	command.Forwarded = true
@@ -127,8 +126,8 @@ func (l *link) admit(command *Command, action Action) Action {
 	return action
 }
 
-// connect dials the server, unless that is done, and starts to read replies.
-// Doing so only now keeps connections possible that are accepted in a hole.
+// connect dials the server, unless it has done so before, and starts to read replies. It
+// dials this late so that a connection can be accepted in a hole.
 func (l *link) connect(joined *sync.WaitGroup) bool {
 	if l.upstream != nil {
 		return true
@@ -140,7 +139,7 @@ func (l *link) connect(joined *sync.WaitGroup) bool {
 	l.proxy.mu.Lock()
 	defer l.proxy.mu.Unlock()
 	l.upstream = upstream
-	if l.ctx.Err() != nil { // cut has run and did not see it
+	if l.ctx.Err() != nil { // cut has run and did not see this connection
 		_ = upstream.Close()
 		return false
 	}

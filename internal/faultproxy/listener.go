@@ -12,26 +12,26 @@ const (
 	relistenInterval = 10 * time.Millisecond
 )
 
-// listener is an open port and the goroutine that accepts from it.
+// listener is an open port and the goroutine that accepts its connections.
 type listener struct {
 	net.Listener
-	done chan struct{} // closed when the last connection has been accepted
+	done chan struct{} // closed after the last connection has been accepted
 }
 
-// listen opens the port and hands each connection to accept, on one goroutine
-// that ends with close.
+// listen opens the port and passes each connection to accept, on one goroutine that
+// close ends.
 func listen(tb testing.TB, addr string, accept func(*net.TCPConn)) (*listener, error) {
 	open, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
 	l := &listener{Listener: open, done: make(chan struct{})}
-	go l.run(tb, accept)
+	go l.run(tb, accept) // joined by close
 	return l, nil
 }
 
-// relisten opens a port that was open before. A client that dials in vain may
-// have got that very port for its own end for a moment, hence the patience.
+// relisten opens a port that was open before. It tries for a while, because a client
+// that dials the closed port may briefly have got that very port for its own end.
 func relisten(tb testing.TB, addr string, accept func(*net.TCPConn)) (*listener, error) {
 	for begin := time.Now(); ; time.Sleep(relistenInterval) {
 		l, err := listen(tb, addr, accept)
@@ -56,7 +56,7 @@ func (l *listener) run(tb testing.TB, accept func(*net.TCPConn)) {
 	}
 }
 
-// close closes the port and returns when no further connection can come.
+// close closes the port and returns when no further connection will be accepted.
 func (l *listener) close() {
 	_ = l.Close()
 	<-l.done

@@ -13,90 +13,90 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// patience bounds what should happen at once, on a busy machine.
-const patience = 10 * time.Second
+// timeout bounds what should happen at once, even on a busy machine.
+const timeout = 10 * time.Second
 
-// scene is a client that talks to a server through the proxy, and one that
+// environment is a client that talks to a server through the proxy, and one that
 // talks to it directly.
-type scene struct {
+type environment struct {
 	*testing.T
 	server         *redistest.Server
 	proxy          *Proxy
 	client, direct *redis.Client
 }
 
-// newScene sets the scene. The client does not retry, so that tests see each
-// failure; configure may change its options.
-func newScene(t *testing.T, configure ...func(*redis.Options)) *scene {
+// newEnvironment starts server and proxy. The client does not retry, so that tests see
+// each failure; configure may change its options.
+func newEnvironment(t *testing.T, configure ...func(*redis.Options)) *environment {
 	t.Helper()
-	s := &scene{T: t, server: redistest.Start(t)}
-	s.direct = s.server.Client(t)
-	s.proxy = Start(t, s.server.Addr())
-	s.client = s.connect(configure...)
-	return s
+	e := &environment{T: t, server: redistest.Start(t)}
+	e.direct = e.server.Client(t)
+	e.proxy = Start(t, e.server.Addr())
+	e.client = e.connect(configure...)
+	return e
 }
 
-// connect returns a further client of the proxy.
-func (s *scene) connect(configure ...func(*redis.Options)) *redis.Client {
-	options := s.server.Options()
-	options.Addr = s.proxy.Addr()
+// connect returns another client of the proxy.
+func (e *environment) connect(configure ...func(*redis.Options)) *redis.Client {
+	options := e.server.Options()
+	options.Addr = e.proxy.Addr()
 	options.MaxRetries = -1
 	options.DialerRetries = 1
 	for _, change := range configure {
 		change(options)
 	}
 	client := redis.NewClient(options)
-	s.Cleanup(func() { _ = client.Close() })
+	e.Cleanup(func() { _ = client.Close() })
 	return client
 }
 
-// works fails the test unless the client gets through.
-func (s *scene) works() {
-	s.Helper()
-	if err := s.ping(patience); err != nil {
-		s.Fatalf("PING: %v", err)
+// works fails the test unless the server answers the client.
+func (e *environment) works() {
+	e.Helper()
+	if err := e.ping(timeout); err != nil {
+		e.Fatalf("PING: %v", err)
 	}
 }
 
 // fails fails the test unless the client gets no answer.
-func (s *scene) fails(within time.Duration) {
-	s.Helper()
-	if err := s.ping(within); err == nil {
-		s.Fatal("PING was answered")
+func (e *environment) fails(within time.Duration) {
+	e.Helper()
+	if err := e.ping(within); err == nil {
+		e.Fatal("PING was answered")
 	}
 }
 
 // ping asks once.
-func (s *scene) ping(within time.Duration) error {
-	ctx, cancel := context.WithTimeout(s.Context(), within)
+func (e *environment) ping(within time.Duration) error {
+	ctx, cancel := context.WithTimeout(e.Context(), within)
 	defer cancel()
-	return s.client.Ping(ctx).Err()
+	return e.client.Ping(ctx).Err()
 }
 
-// counter is the value of the key "n", asked past the proxy.
-func (s *scene) counter() int {
-	s.Helper()
-	n, err := s.direct.Get(s.Context(), "n").Int()
+// counter is the value of the key "n", by the direct client.
+func (e *environment) counter() int {
+	e.Helper()
+	n, err := e.direct.Get(e.Context(), "n").Int()
 	if err != nil && err != redis.Nil {
-		s.Fatal(err)
+		e.Fatal(err)
 	}
 	return n
 }
 
 // eventually waits until the condition holds.
-func (s *scene) eventually(what string, condition func() bool) {
-	s.Helper()
+func (e *environment) eventually(what string, condition func() bool) {
+	e.Helper()
 	for begin := time.Now(); !condition(); time.Sleep(time.Millisecond) {
-		if time.Since(begin) > patience {
-			s.Fatalf("waited in vain for %s", what)
+		if time.Since(begin) > timeout {
+			e.Fatalf("timed out waiting for %s", what)
 		}
 	}
 }
 
 // sent returns the commands of one name that the proxy has seen.
-func (s *scene) sent(name string) []Command {
+func (e *environment) sent(name string) []Command {
 	var found []Command
-	for _, command := range s.proxy.Commands() {
+	for _, command := range e.proxy.Commands() {
 		if command.Name == name {
 			found = append(found, command)
 		}
@@ -104,6 +104,10 @@ func (s *scene) sent(name string) []Command {
 	return found
 }
 
-func resp2(o *redis.Options) { o.Protocol = 2 }
+// protocols are options for each version of the protocol.
+var protocols = map[string]func(*redis.Options){
+	"RESP2": func(o *redis.Options) { o.Protocol = 2 },
+	"RESP3": func(*redis.Options) {},
+}
 
 func oneConnection(o *redis.Options) { o.PoolSize = 1 }

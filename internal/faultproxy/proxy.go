@@ -13,30 +13,32 @@ type Proxy struct {
 	tb       testing.TB
 	upstream string
 	addr     string
-	joined   sync.WaitGroup // the links' goroutines
+	joined   sync.WaitGroup // of the links' goroutines
 
-	listening sync.Mutex // guards listener and closed; taken before mu
-	listener  *listener  // nil while dials are refused
-	closed    bool
+	listenMu sync.Mutex // guards listener and closed; locked before mu
+	listener *listener  // nil while dials are refused
+	closed   bool
 
-	ruling sync.Mutex // makes rules run one by one; taken before mu
+	ruleMu sync.Mutex // makes calls of the rule run one at a time; locked before mu
 
-	mu       sync.Mutex // guards what follows and the state of links; never held while anything blocks
+	// mu guards the rest and the state of links. It is never held during anything that
+	// can block.
+	mu       sync.Mutex
 	links    map[*link]struct{}
 	accepted int // connections so far
 	commands []*Command
 	delay    time.Duration
 	holed    bool
-	noReply  int // script calls still to go unanswered
-	epoch    int // counts Heal, so that replies under way know their faults are over
+	noReply  int // how many more script calls get no reply
+	epoch    int // counts calls of Heal, which end the faults of calls under way
 	rule     func(Command) Action
 }
 
-// Start starts a proxy to the server at upstream, a host:port, on a free
-// loopback port. It ends with the test; its goroutines have then ended too.
+// Start starts a proxy to the server at upstream, a host:port, on a free loopback port.
+// When the test ends, the proxy closes and waits for its goroutines.
 //
-// The server is dialled when a connection has its first command to forward. If
-// that fails the connection is cut.
+// The proxy dials the server when a connection has its first command to forward. If that
+// fails, it cuts the connection.
 func Start(tb testing.TB, upstream string) *Proxy {
 	tb.Helper()
 	p := &Proxy{tb: tb, upstream: upstream, links: make(map[*link]struct{})}
@@ -49,7 +51,7 @@ func Start(tb testing.TB, upstream string) *Proxy {
 	return p
 }
 
-// Addr is the address clients dial, as host:port. It never changes.
+// Addr is the address for clients, as host:port. It never changes.
 func (p *Proxy) Addr() string {
 	return p.addr
 }
@@ -61,8 +63,8 @@ func (p *Proxy) Conns() int {
 	return len(p.links)
 }
 
-// Commands returns what clients have sent so far, in the order in which it was
-// read, including what was not forwarded.
+// Commands returns all commands that clients have sent so far, in the order in which the
+// proxy read them. They include those that were not forwarded.
 func (p *Proxy) Commands() []Command {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,14 +75,14 @@ func (p *Proxy) Commands() []Command {
 	return commands
 }
 
-// ResetCommands forgets the commands seen so far.
+// ResetCommands makes Commands start again from nothing.
 func (p *Proxy) ResetCommands() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.commands = nil
 }
 
-// accept starts the link of a new connection. The listener's goroutine calls it.
+// accept starts the link for a new connection, on the listener's goroutine.
 func (p *Proxy) accept(conn *net.TCPConn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,15 +94,15 @@ func (p *Proxy) accept(conn *net.TCPConn) {
 
 // close is the cleanup.
 func (p *Proxy) close() {
-	p.listening.Lock()
+	p.listenMu.Lock()
 	p.closed = true
 	p.stopListening()
-	p.listening.Unlock()
+	p.listenMu.Unlock()
 	p.Cut()
 	p.joined.Wait()
 }
 
-// stopListening closes the port, if it is open. The caller holds listening.
+// stopListening closes the port if it is open. The caller holds listenMu.
 func (p *Proxy) stopListening() {
 	if p.listener != nil {
 		p.listener.close()

@@ -13,17 +13,17 @@ import (
 )
 
 func TestProxyIsTransparent(t *testing.T) {
-	for name, configure := range map[string]func(*redis.Options){"RESP2": resp2, "RESP3": func(*redis.Options) {}} {
+	for name, configure := range protocols {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t, configure)
+			e := newEnvironment(t, configure)
 			value := string(bytes.Repeat([]byte("\r\n$"), 100_000))
-			if err := s.client.Set(t.Context(), "k", value, 0).Err(); err != nil {
+			if err := e.client.Set(t.Context(), "k", value, 0).Err(); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := s.client.Get(t.Context(), "k").Result(); got != value || err != nil {
+			if got, err := e.client.Get(t.Context(), "k").Result(); got != value || err != nil {
 				t.Errorf("GET returned %d bytes, %v, want %d", len(got), err, len(value))
 			}
-			if got, err := s.client.HGetAll(t.Context(), "none").Result(); len(got) != 0 || err != nil {
+			if got, err := e.client.HGetAll(t.Context(), "none").Result(); len(got) != 0 || err != nil {
 				t.Errorf("HGETALL = %v, %v", got, err)
 			}
 		})
@@ -31,8 +31,8 @@ func TestProxyIsTransparent(t *testing.T) {
 }
 
 func TestPipelinesKeepTheirOrder(t *testing.T) {
-	s := newScene(t)
-	replies, err := s.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
+	e := newEnvironment(t)
+	replies, err := e.client.Pipelined(t.Context(), func(p redis.Pipeliner) error {
 		for i := range 1000 {
 			p.Echo(t.Context(), i)
 		}
@@ -49,16 +49,17 @@ func TestPipelinesKeepTheirOrder(t *testing.T) {
 }
 
 func TestCommandsAreRecorded(t *testing.T) {
-	s := newScene(t, oneConnection)
-	s.works()
-	s.proxy.ResetCommands()
-	s.client.Do(t.Context(), "set", "k", "v")
-	s.client.Get(t.Context(), "k")
-	got := s.proxy.Commands()
+	e := newEnvironment(t, oneConnection)
+	e.works()
+	e.proxy.ResetCommands()
+	e.client.Do(t.Context(), "set", "k", "v")
+	e.client.Get(t.Context(), "k")
+	got := e.proxy.Commands()
 	if len(got) != 2 {
 		t.Fatalf("commands = %+v, want 2", got)
 	}
-	if got[0].Name != "SET" || !slices.Equal(got[0].Args, []string{"k", "v"}) || !got[0].Forwarded || got[0].Conn != 1 {
+	if got[0].Name != "SET" || !slices.Equal(got[0].Args, []string{"k", "v"}) ||
+		!got[0].Forwarded || got[0].Conn != 1 {
 		t.Errorf("first = %+v", got[0])
 	}
 	if got[1].Name != "GET" || got[1].At.Before(got[0].At) || got[1].IsScript() {
@@ -67,18 +68,18 @@ func TestCommandsAreRecorded(t *testing.T) {
 }
 
 func TestPubSub(t *testing.T) {
-	for name, configure := range map[string]func(*redis.Options){"RESP2": resp2, "RESP3": func(*redis.Options) {}} {
+	for name, configure := range protocols {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t, configure)
-			sub := s.client.Subscribe(t.Context(), "a", "b")
+			e := newEnvironment(t, configure)
+			sub := e.client.Subscribe(t.Context(), "a", "b")
 			defer func() { _ = sub.Close() }()
 			for range 2 {
-				if _, err := sub.ReceiveTimeout(t.Context(), patience); err != nil {
+				if _, err := sub.ReceiveTimeout(t.Context(), timeout); err != nil {
 					t.Fatal(err)
 				}
 			}
 			for i := range 10 {
-				s.client.Publish(t.Context(), "b", i)
+				e.client.Publish(t.Context(), "b", i)
 				got, err := sub.ReceiveMessage(t.Context())
 				if err != nil || got.Payload != fmt.Sprint(i) {
 					t.Fatalf("message %d = %v, %v", i, got, err)
@@ -97,35 +98,35 @@ func receivePong(t *testing.T, sub *redis.PubSub) {
 	if err := sub.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	got, err := sub.ReceiveTimeout(t.Context(), patience)
+	got, err := sub.ReceiveTimeout(t.Context(), timeout)
 	if _, ok := got.(*redis.Pong); !ok {
 		t.Fatalf("got %v, %v, want a pong", got, err)
 	}
 }
 
 func TestConnsFollowsClients(t *testing.T) {
-	s := newScene(t)
-	s.works()
-	if got := s.proxy.Conns(); got != 1 {
+	e := newEnvironment(t)
+	e.works()
+	if got := e.proxy.Conns(); got != 1 {
 		t.Errorf("Conns = %d, want 1", got)
 	}
-	_ = s.client.Close()
-	s.eventually("the connection to go", func() bool { return s.proxy.Conns() == 0 })
+	_ = e.client.Close()
+	e.eventually("the connection to go", func() bool { return e.proxy.Conns() == 0 })
 }
 
 func TestServerEndIsPassedOn(t *testing.T) {
-	s := newScene(t)
-	s.works()
-	s.server.Kill()
-	s.eventually("the connection to go", func() bool { return s.proxy.Conns() == 0 })
-	s.fails(patience)
-	s.server.Restart()
-	s.works()
+	e := newEnvironment(t)
+	e.works()
+	e.server.Kill()
+	e.eventually("the connection to go", func() bool { return e.proxy.Conns() == 0 })
+	e.fails(timeout)
+	e.server.Restart()
+	e.works()
 }
 
-func TestNonsenseIsCut(t *testing.T) {
-	s := newScene(t)
-	conn, err := net.Dial("tcp", s.proxy.Addr())
+func TestInvalidCommandCutsTheConnection(t *testing.T) {
+	e := newEnvironment(t)
+	conn, err := net.Dial("tcp", e.proxy.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,28 +140,30 @@ func TestNonsenseIsCut(t *testing.T) {
 }
 
 func TestCleanupEndsOpenConnections(t *testing.T) {
-	var s *scene
+	var e *environment
 	t.Run("inner", func(t *testing.T) {
-		s = newScene(t)
-		s.works()
-		s.proxy.Hole()
+		e = newEnvironment(t)
+		e.works()
+		e.proxy.Hole()
 	})
-	if _, err := net.DialTimeout("tcp", s.proxy.Addr(), time.Second); err == nil {
+	if _, err := net.DialTimeout("tcp", e.proxy.Addr(), time.Second); err == nil {
 		t.Error("still listening after the test")
 	}
-	s.proxy.Heal()
-	if _, err := net.DialTimeout("tcp", s.proxy.Addr(), time.Second); err == nil {
+	e.proxy.Heal()
+	if _, err := net.DialTimeout("tcp", e.proxy.Addr(), time.Second); err == nil {
 		t.Error("Heal brought the proxy back after its test")
 	}
 }
 
 func TestMethodsAreSafeTogether(t *testing.T) {
-	s := newScene(t)
+	e := newEnvironment(t)
 	methods := []func(){
-		func() { s.proxy.Delay(time.Millisecond) }, s.proxy.Hole, func() { s.proxy.NoReply(1) }, s.proxy.Cut,
-		s.proxy.Refuse, s.proxy.Heal, func() { s.proxy.OnCommand(func(Command) Action { s.proxy.Heal(); return Pass }) },
-		func() { s.proxy.Commands() }, s.proxy.ResetCommands, func() { s.proxy.Conns() },
-		func() { _ = s.ping(10 * time.Millisecond) }, func() { s.proxy.OnCommand(func(Command) Action { return Swallow }) },
+		func() { e.proxy.Delay(time.Millisecond) }, func() { e.proxy.NoReply(1) },
+		e.proxy.Hole, e.proxy.Cut, e.proxy.Refuse, e.proxy.Heal,
+		func() { e.proxy.OnCommand(func(Command) Action { e.proxy.Heal(); return Pass }) },
+		func() { e.proxy.OnCommand(func(Command) Action { return Swallow }) },
+		func() { e.proxy.Commands() }, e.proxy.ResetCommands, func() { e.proxy.Conns() },
+		func() { _ = e.ping(10 * time.Millisecond) },
 	}
 	var joined sync.WaitGroup
 	for _, method := range methods {
@@ -171,7 +174,7 @@ func TestMethodsAreSafeTogether(t *testing.T) {
 		})
 	}
 	joined.Wait()
-	s.proxy.Heal()
-	s.client = s.connect()
-	s.works()
+	e.proxy.Heal()
+	e.client = e.connect()
+	e.works()
 }

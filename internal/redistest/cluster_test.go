@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -36,7 +37,20 @@ func TestClusterNodeRestarts(t *testing.T) {
 	c := Cluster(t, 1, 0)
 	c.Nodes[0].Kill()
 	c.Nodes[0].Restart()
-	await(t, "the cluster to serve again", func(ctx context.Context) error {
+	mustAwait(t, "the cluster to serve again", func(ctx context.Context) error {
 		return c.Client(t).Set(ctx, "k", "v", 0).Err()
 	})
+}
+
+func TestClusterNodeNeedsItsBusPort(t *testing.T) {
+	s := Start(t, "--cluster-enabled", "yes")
+	s.Kill()
+	bus, err := net.Listen("tcp", loopback(s.Port()+busOffset))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = bus.Close() }()
+	if err := s.run(); !errors.Is(err, errPortTaken) {
+		t.Errorf("run on a taken bus port: %v, want errPortTaken", err)
+	}
 }

@@ -7,73 +7,78 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strings"
 )
 
-// errPortTaken says that another process got hold of the port first.
-var errPortTaken = errors.New("port is taken")
-
-// startAnywhere starts the server on ports it draws until one is free.
-func (s *Server) startAnywhere() error {
+// startOnFreePort starts the server for the first time, on a port that is free.
+func (s *Server) startOnFreePort() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for {
-		if err := s.drawPorts(); err != nil {
-			return err
-		}
-		if err := s.launch(); !errors.Is(err, errPortTaken) {
-			return err
+	var err error
+	for range portTries {
+		s.port = randomPort()
+		if err = s.run(); !errors.Is(err, errPortTaken) {
+			break
 		}
 	}
+	if err != nil {
+		return s.failed("start", err)
+	}
+	return nil
 }
 
-// startAgain starts the server on the port it had, and insists on it for a
-// while if somebody else has taken it.
-func (s *Server) startAgain() error {
+// startOnSamePort starts the server again. If another process has taken the port, it
+// tries again for a while.
+func (s *Server) startOnSamePort() error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	var final error
 	err := poll(ctx, nil, func() error {
-		final = s.launch()
+		final = s.run()
 		if errors.Is(final, errPortTaken) {
 			return final
 		}
 		return nil
 	})
-	return errors.Join(err, final)
+	if err := errors.Join(err, final); err != nil {
+		return s.failed("restart", err)
+	}
+	return nil
 }
 
-// drawPorts chooses the ports for the first start.
-func (s *Server) drawPorts() (err error) {
-	if s.port, err = freePort(); err != nil {
+// run starts one process and returns when it serves, or why it does not.
+//
+// Servers say in different words that a port is taken, so run looks for itself: before
+// the start, and once more if the start has failed.
+func (s *Server) run() error {
+	if err := s.portsFree(); err != nil {
 		return err
 	}
-	if s.config.value("--cluster-enabled") == "yes" {
-		s.bus, err = freePort()
+	err := s.serve()
+	if err == nil {
+		return nil
+	}
+	if taken := s.portsFree(); taken != nil {
+		return taken
 	}
 	return err
 }
 
-// launch runs one process and returns when it serves, or why it does not.
-func (s *Server) launch() error {
-	printed := len(s.Log())
+// serve is run without a look at the port.
+func (s *Server) serve() error {
 	if err := s.spawn(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	err := poll(ctx, s.proc.done, func() error { return s.probe(ctx) })
-	if err == nil {
-		return nil
+	if err != nil {
+		s.proc.kill()
+		return fmt.Errorf("%w (exit: %v)", err, s.proc.err)
 	}
-	s.proc.kill()
-	if strings.Contains(s.Log()[printed:], "Address already in use") {
-		return errPortTaken
-	}
-	return fmt.Errorf("%w (exit: %v)", err, s.proc.err)
+	return nil
 }
 
-// spawn starts the process with its output appended to the log.
+// spawn starts the process and appends its output to the log.
 func (s *Server) spawn() error {
 	log, err := os.OpenFile(s.logPath(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -91,14 +96,14 @@ func (s *Server) spawn() error {
 	return err
 }
 
-// probe returns nil when this very process serves. A bare PING could be
-// answered by a stranger who took the port, or be refused while loading; INFO
-// tells who answers and in what state it is.
+// probe returns nil if this very process serves. PING does not tell: another process
+// that has taken the port may answer it, and a server that is loading refuses it. INFO
+// says which process answers and what state it is in.
 func (s *Server) probe(ctx context.Context) error {
-	// Whoever else has the port may accept and then say nothing.
+	// Another process on the port may accept the connection and then never answer.
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	// go-redis complains aloud when it cannot connect, which is normal here.
+	// go-redis logs each dial that fails, and a few failures are normal here.
 	conn, err := net.DialTimeout("tcp", s.Addr(), probeTimeout)
 	if err != nil {
 		return err
@@ -108,9 +113,15 @@ func (s *Server) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ready := "loading:0"
-	if s.sentinel != "" {
-		ready = "redis_mode:sentinel" // there is nothing to load
+	wanted := []string{fmt.Sprintf("process_id:%d", s.proc.pid())}
+	if s.sentinel == "" { // a sentinel has nothing to load
+		wanted = append(wanted, "loading:0")
 	}
-	return checkInfo(info, fmt.Sprintf("process_id:%d", s.proc.pid()), ready)
+	if err := checkInfo(info, wanted...); err != nil {
+		return err
+	}
+	if s.version == "" {
+		s.version = infoVersion(info)
+	}
+	return nil
 }

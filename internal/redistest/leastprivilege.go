@@ -1,43 +1,42 @@
 package redistest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// LeastPrivilege is the name of an environment variable. If it is set, the
-// clients under test may do what docs/operating.md asks operators to permit, and no
-// more: [Server.Options] are for the user that its ACL line creates, and a
-// client that does not say who it is has the same commands, on any key.
-// [Server.Client], for the tests themselves, has all rights in any case.
+// LeastPrivilege is the name of an environment variable. If it is set, the clients under
+// test have the permissions that docs/operating.md asks operators for, and no others:
+// [Server.Options] are for the user that its ACL line creates, and a client that does
+// not authenticate may use the same commands, on any key. [Server.Client], which is for
+// the tests themselves, always has all rights.
 const LeastPrivilege = "LEAST_PRIVILEGE"
 
-// admin is the name and password of the user with all rights.
+// admin is the name and password of the user that has all rights.
 const admin = "admin"
 
 // users says who may do what on a server.
 type users struct {
-	name     string // of the user of clients under test, "" for the default user
+	name     string // of the user of the clients under test; "" for the default user
 	password string
 	config   config // that creates the users
 }
 
-// leastPrivilege are the users if the environment asks for them. Servers with a
-// password of their own are left as they are.
-func leastPrivilege(tb testing.TB, given config) users {
+// leastPrivilege returns the users that the environment asks for. A server with a
+// password of its own gets none.
+func leastPrivilege(given config) (users, error) {
 	if os.Getenv(LeastPrivilege) == "" || given.value("--requirepass") != "" {
-		return users{}
+		return users{}, nil
 	}
-	tb.Helper()
 	name, rules, err := DocumentedUser()
 	if err != nil {
-		tb.Fatal(err)
+		return users{}, err
 	}
 	u := users{name: name}
 	anybody := []string{"nopass"}
@@ -61,40 +60,31 @@ func leastPrivilege(tb testing.TB, given config) users {
 		config{"--user", "default"}, anybody,
 		config{"--user", admin, "on", ">" + admin, "~*", "&*", "+@all"},
 		config{"--masteruser", admin, "--masterauth", admin})
-	return u
+	return u, nil
 }
 
-// identify makes options those of the user of clients under test.
-func (u users) identify(options *redis.Options) {
+// restrict gives options the user of the clients under test.
+func (u users) restrict(options *redis.Options) {
 	if u.name != "" {
 		options.Username, options.Password = u.name, u.password
 	}
 }
 
-// promote makes options those of the user with all rights.
-func (u users) promote(options *redis.Options) {
+// permitAll gives options the user that has all rights.
+func (u users) permitAll(options *redis.Options) {
 	if u.name != "" {
 		options.Username, options.Password = admin, admin
 	}
 }
 
-// DocumentedUser returns the name and the rules of the user that
-// docs/operating.md tells operators to create.
+// DocumentedUser returns the name and the rules of the user that docs/operating.md tells
+// operators to create.
 func DocumentedUser() (name string, rules []string, err error) {
-	dir, err := os.Getwd()
+	root, err := moduleRoot()
 	if err != nil {
 		return "", nil, err
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			return "", nil, fmt.Errorf("redistest: no go.mod here or above")
-		}
-		dir = filepath.Dir(dir)
-	}
-	document, err := os.ReadFile(filepath.Join(dir, "docs", "operating.md"))
+	document, err := os.ReadFile(filepath.Join(root, "docs", "operating.md"))
 	if err != nil {
 		return "", nil, err
 	}
@@ -104,5 +94,22 @@ func DocumentedUser() (name string, rules []string, err error) {
 			return words[0], words[1:], nil
 		}
 	}
-	return "", nil, fmt.Errorf("redistest: no line ACL SETUSER in docs/operating.md")
+	return "", nil, errors.New("redistest: no line ACL SETUSER in docs/operating.md")
+}
+
+// moduleRoot returns the nearest directory, from the working directory upwards, that has
+// a go.mod.
+func moduleRoot() (string, error) {
+	wd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := wd; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("redistest: no go.mod in %s or above", wd)
+		}
+	}
 }

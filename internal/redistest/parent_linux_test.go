@@ -10,13 +10,12 @@ import (
 	"testing"
 )
 
-// helperVariable tells a copy of the test binary to play the test that is
-// killed.
+// helperVariable tells a copy of the test binary that it is the one to be killed.
 const helperVariable = "REDISTEST_HELPER"
 
 func TestServerDiesWithAKilledTestBinary(t *testing.T) {
 	if os.Getenv(helperVariable) != "" {
-		playKilledTest(t)
+		runKilledTest(t)
 	}
 	helper := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	helper.Env = append(os.Environ(), helperVariable+"=1", "TMPDIR="+t.TempDir())
@@ -33,7 +32,7 @@ func TestServerDiesWithAKilledTestBinary(t *testing.T) {
 	if err != nil {
 		t.Fatalf("no address from the helper: %v", err)
 	}
-	await(t, "the orphan to end", func(context.Context) error {
+	mustAwait(t, "the orphan to end", func(context.Context) error {
 		if refused(strings.TrimSpace(addr)) {
 			return nil
 		}
@@ -41,9 +40,9 @@ func TestServerDiesWithAKilledTestBinary(t *testing.T) {
 	})
 }
 
-// playKilledTest starts servers, frozen ones too, prints the address of a
-// running one and waits to be killed.
-func playKilledTest(t *testing.T) {
+// runKilledTest starts a server and a frozen one, prints the address of the first and
+// waits to be killed.
+func runKilledTest(t *testing.T) {
 	s := Start(t)
 	Start(t).Freeze()
 	_, _ = os.Stdout.WriteString(s.Addr() + "\n")

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// process is one run of redis-server, from its start until it is reaped.
+// process is one run of a server, from its start until it has been reaped.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed once the process is reaped
-	err  error         // how it ended; to be read after done
+	done chan struct{} // closed once the process has been reaped
+	err  error         // how the process ended; to be read after done
 }
 
 // startProcess starts cmd and the goroutine that reaps it.
@@ -18,7 +18,7 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	dieWithParent(cmd)
 	p := &process{cmd: cmd, done: make(chan struct{})}
 	started := make(chan error)
-	go p.run(started)
+	go p.run(started) // ends with the process
 	if err := <-started; err != nil {
 		<-p.done
 		return nil, err
@@ -26,10 +26,11 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	return p, nil
 }
 
-// run starts the process, tells started, and reaps the process. The kernel
-// sends the parent-death signal when the starting *thread* ends, which may be
-// long before the test does. Therefore the goroutine that starts the process
-// is locked to its thread and stays until the process has ended.
+// run starts the process, reports that to started, and reaps the process.
+//
+// The kernel kills the process when the *thread* that started it ends, which may be long
+// before the test does. Therefore the goroutine that starts the process is locked to its
+// thread and stays there until the process has ended.
 func (p *process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -56,7 +57,7 @@ func (p *process) ended() bool {
 	}
 }
 
-// wait reports whether the process ended within the time given.
+// wait waits for the process to end and reports whether it did in time.
 func (p *process) wait(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
@@ -68,18 +69,18 @@ func (p *process) wait(within time.Duration) bool {
 	}
 }
 
-// kill ends the process at once, frozen or not, and waits for it.
+// kill kills the process, frozen or not, and waits until it has ended.
 func (p *process) kill() {
-	// The only failure is that it has ended already.
+	// Fails only if the process has ended already.
 	_ = p.cmd.Process.Kill()
 	<-p.done
 }
 
-// stop ends the process in good order if it can within the time given, and
-// kills it otherwise.
+// stop asks the process to end, kills it if it does not do so in time, and waits until
+// it has ended.
 func (p *process) stop(within time.Duration) {
-	// A stopped process does not see TERM before it continues. Both calls fail
-	// only when it has ended already.
+	// A frozen process does not see SIGTERM until it continues. Both calls fail only if
+	// the process has ended already.
 	_ = p.thaw()
 	_ = p.terminate()
 	if !p.wait(within) {

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// dieWithParent has the kernel kill the process when the thread that started
-// it ends, see process.run.
+// dieWithParent makes the kernel kill the process when the thread that started it ends;
+// see process.run.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }
 
-// awaitFrozen waits until the process really is stopped. The signal is
-// asynchronous: without this it might still answer a command or two.
+// awaitFrozen waits until the process has stopped. The signal is asynchronous, so
+// without this wait the process might still answer a command or two.
 func (p *process) awaitFrozen() error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
@@ -25,8 +25,9 @@ func (p *process) awaitFrozen() error {
 		if err != nil {
 			return err
 		}
-		// "pid (name) state ...", where the name may hold anything.
-		if state := stat[bytes.LastIndexByte(stat, ')')+1:]; !bytes.HasPrefix(state, []byte(" T")) {
+		// The line is "pid (name) state ...", and the name may contain anything.
+		state := stat[bytes.LastIndexByte(stat, ')')+1:]
+		if !bytes.HasPrefix(state, []byte(" T")) {
 			return fmt.Errorf("not stopped: %s", stat)
 		}
 		return nil

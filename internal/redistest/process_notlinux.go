@@ -4,9 +4,9 @@ package redistest
 
 import "os/exec"
 
-// dieWithParent has no counterpart here: only the cleanup ends the process.
+// dieWithParent does nothing: only Linux can kill a process together with its parent.
 func dieWithParent(*exec.Cmd) {}
 
-// awaitFrozen trusts that the signal takes effect soon: only Linux shows the
-// state of a process in a file.
+// awaitFrozen does nothing: only Linux shows the state of a process in a file. The
+// signal takes effect soon.
 func (p *process) awaitFrozen() error { return nil }

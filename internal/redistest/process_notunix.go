@@ -4,17 +4,17 @@ package redistest
 
 import "errors"
 
-// terminate ends the process; there is no gentler way here.
+// terminate kills the process: there is no gentler way on this system.
 func (p *process) terminate() error {
 	return p.cmd.Process.Kill()
 }
 
-// freeze is not possible here.
+// freeze is not possible on this system.
 func (p *process) freeze() error {
 	return errors.ErrUnsupported
 }
 
-// thaw is not possible here.
+// thaw is not possible on this system.
 func (p *process) thaw() error {
 	return errors.ErrUnsupported
 }

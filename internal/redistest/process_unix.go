@@ -9,7 +9,7 @@ func (p *process) terminate() error {
 	return p.cmd.Process.Signal(syscall.SIGTERM)
 }
 
-// freeze stops the process in its tracks.
+// freeze stops the process where it is.
 func (p *process) freeze() error {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		return err
@@ -17,7 +17,7 @@ func (p *process) freeze() error {
 	return p.awaitFrozen()
 }
 
-// thaw lets a frozen process go on.
+// thaw lets a frozen process continue.
 func (p *process) thaw() error {
 	return p.cmd.Process.Signal(syscall.SIGCONT)
 }

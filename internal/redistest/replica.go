@@ -6,20 +6,20 @@ import (
 	"testing"
 )
 
-// Replica starts a server that replicates master and returns when its data has
-// arrived and the link is up.
+// Replica starts a server that replicates master. It returns when the replica has the
+// master's data and the link between them is up.
 func Replica(tb testing.TB, master *Server) *Server {
 	tb.Helper()
 	config := []string{"--replicaof", "127.0.0.1", strconv.Itoa(master.Port())}
-	if password := master.Options().Password; password != "" {
+	if password := master.adminOptions().Password; password != "" {
 		config = append(config, "--masterauth", password)
 	}
 	replica := Start(tb, config...)
-	await(tb, "the replication link", replica.linked)
+	mustAwait(tb, "the replication link", replica.linked)
 	return replica
 }
 
-// linked returns nil when the server is a replica whose link is up.
+// linked returns nil if the server is a replica whose link is up.
 func (s *Server) linked(ctx context.Context) error {
 	info, err := s.info(ctx)
 	if err != nil {

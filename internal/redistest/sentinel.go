@@ -13,97 +13,111 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// MasterName is the name under which sentinels know their master.
+// MasterName is the name that the sentinels have for their master.
 const MasterName = "main"
 
-// sentinelQuorum is how many sentinels have to find the master down.
+// sentinelQuorum is how many sentinels must find that the master is down.
 const sentinelQuorum = 2
 
-// sentinelConfig is what a sentinel starts with, and adds to itself later.
+// sentinelConfig is the config that a sentinel starts with, and adds to later.
 //
-// The failover timeout bounds one failover, and twice that is the time until
-// sentinels try again when they had split their votes.
+// The failover timeout bounds one failover. If the sentinels split their votes, they try
+// again after twice that time.
 const sentinelConfig = `sentinel monitor %[1]s 127.0.0.1 %[2]d %[3]d
 sentinel down-after-milliseconds %[1]s 500
 sentinel failover-timeout %[1]s 2000
 `
 
-// sentinelPeriods are between one look of a sentinel and the next, in
-// milliseconds; those of production are up to ten seconds. After a Restart a
-// sentinel has those.
+// sentinelPeriods are the times between the periodic actions of a sentinel, in
+// milliseconds. The defaults are up to ten seconds, and a sentinel returns to them after
+// a Restart.
 //
-// Four publish periods are how long a sentinel watches an old master that comes
-// back before it makes it a replica: two seconds here, eight by default. Five
-// ping periods are how old its news of a replica may be for that to be
-// promoted; when something is wrong news come once a second, whatever the info
-// period, so that ping periods much shorter than these would find no replica
-// good enough.
+// When an old master comes back, a sentinel watches it for four publish periods before
+// it makes it a replica: two seconds here, eight by default. It promotes a replica only
+// if its news of it is no older than five ping periods. While something is wrong it asks
+// once a second, whatever the info period is, so with much shorter ping periods it would
+// find no replica good enough.
 var sentinelPeriods = []any{
 	"info-period", 200,
 	"ping-period", 300,
 	"ask-period", 100,
 	"publish-period", 500,
-	"tilt-period", 1000, // of mistrust in its own clock, after a pause
+	"tilt-period", 1000, // how long it distrusts its own clock after a pause
 }
 
 // SentinelNodes are the sentinels that watch one master and its replicas.
 type SentinelNodes struct {
-	// Nodes are the sentinels: servers like others, to be killed, frozen and
-	// restarted. They hold no data.
+	// Nodes are the sentinels. They can be killed, frozen and restarted like other
+	// servers, but hold no data.
 	Nodes []*Server
 }
 
-// Sentinels starts n sentinels that watch master under MasterName, and returns
-// when each knows the others and the replicas that master has by then, so that
-// they could fail it over. They find a server down that has not answered for
-// 500 ms, and need two to agree.
+// Sentinels starts n sentinels that watch master under MasterName. It returns when each
+// of them knows the others and the replicas that master has by then, so that a failover
+// is possible. A sentinel finds that a server is down after 500 ms without an answer,
+// and two must agree for a failover.
 //
-// They are run by redis-server itself.
+// The sentinels run the server's program, unless REDIS_SENTINEL names another.
 func Sentinels(tb testing.TB, master *Server, n int) *SentinelNodes {
 	tb.Helper()
 	g := &SentinelNodes{}
 	for range n {
-		g.Nodes = append(g.Nodes, startSentinel(tb, master))
+		node, err := launchSentinel(tb.TempDir(), master)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		node.belongTo(tb)
+		g.Nodes = append(g.Nodes, node)
 	}
-	await(tb, "the sentinels to know all", func(ctx context.Context) error { return g.ready(ctx, master) })
+	mustAwait(tb, "the sentinels to know one another", func(ctx context.Context) error {
+		return g.ready(ctx, master)
+	})
 	return g
 }
 
-// startSentinel starts one.
-func startSentinel(tb testing.TB, master *Server) *Server {
-	tb.Helper()
-	binary, err := findBinary("redis-server", "/usr/bin/redis-server")
+// launchSentinel starts one sentinel.
+func launchSentinel(dir string, master *Server) (*Server, error) {
+	binary, err := sentinelBinary()
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
-	s := &Server{tb: tb, binary: binary, dir: tb.TempDir()}
-	s.sentinel = filepath.Join(s.dir, "sentinel.conf") // which the sentinel rewrites
-	text := fmt.Sprintf(sentinelConfig, MasterName, master.Port(), sentinelQuorum)
-	if password := master.Options().Password; password != "" {
-		text += fmt.Sprintf("sentinel auth-pass %s %s\n", MasterName, password)
+	s := &Server{binary: binary, dir: dir, sentinel: filepath.Join(dir, "sentinel.conf")}
+	if err := os.WriteFile(s.sentinel, []byte(watching(master)), 0o600); err != nil {
+		return nil, fmt.Errorf("redistest: %w", err)
 	}
-	if err := os.WriteFile(s.sentinel, []byte(text), 0o600); err != nil {
-		tb.Fatalf("redistest: %v", err)
+	if err := s.startOnFreePort(); err != nil {
+		return nil, err
 	}
-	tb.Cleanup(s.stop)
-	if err := s.startAnywhere(); err != nil {
-		tb.Fatalf("redistest: the sentinel did not start: %v\n%s", err, s.Log())
+	if err := s.shortenPeriods(); err != nil {
+		s.Stop()
+		return nil, s.failed("periods", err)
 	}
-	if err := s.hurry(); err != nil {
-		tb.Fatalf("redistest: sentinel: %v", err)
-	}
-	return s
+	return s, nil
 }
 
-// hurry shortens the periods of a sentinel. One that is older than Redis 7
-// does not let them be set and is as good, but slow.
-func (s *Server) hurry() error {
+// watching is the config of a sentinel that watches master.
+func watching(master *Server) string {
+	text := fmt.Sprintf(sentinelConfig, MasterName, master.Port(), sentinelQuorum)
+	options := master.adminOptions()
+	if options.Username != "" {
+		text += fmt.Sprintf("sentinel auth-user %s %s\n", MasterName, options.Username)
+	}
+	if options.Password != "" {
+		text += fmt.Sprintf("sentinel auth-pass %s %s\n", MasterName, options.Password)
+	}
+	return text
+}
+
+// shortenPeriods sets sentinelPeriods. A sentinel older than Redis 7.0 refuses the
+// command. It does what others do, only slowly.
+func (s *Server) shortenPeriods() error {
 	client := redis.NewClient(s.probeOptions())
 	defer func() { _ = client.Close() }()
 	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
 	defer cancel()
 	err := client.Do(ctx, append([]any{"SENTINEL", "DEBUG"}, sentinelPeriods...)...).Err()
-	if redis.HasErrorPrefix(err, "ERR Unknown") {
+	var refused redis.Error
+	if errors.As(err, &refused) {
 		return nil
 	}
 	return err
@@ -120,20 +134,22 @@ func (g *SentinelNodes) Addrs() []string {
 
 // Options returns new options for a client that follows the master.
 func (g *SentinelNodes) Options() *redis.FailoverOptions {
-	return &redis.FailoverOptions{MasterName: MasterName, SentinelAddrs: g.Addrs(), ContextTimeoutEnabled: true}
+	return &redis.FailoverOptions{
+		MasterName: MasterName, SentinelAddrs: g.Addrs(), ContextTimeoutEnabled: true,
+	}
 }
 
-// Client returns a new client that follows the master, which is closed at the
-// end of tb. A password of the master is for Options and the test to set.
+// Client returns a new client that follows the master. It is closed when tb ends. If the
+// master has a password, make a client from Options instead.
 func (g *SentinelNodes) Client(tb testing.TB) *redis.Client {
 	client := redis.NewFailoverClient(g.Options())
-	// Closing fails only for a client the test has closed already.
+	// Close fails only if the test has closed the client already.
 	tb.Cleanup(func() { _ = client.Close() })
 	return client
 }
 
-// Master is the address of the master as host:port, if all sentinels agree on
-// it. It is an error if they do not, or if one does not answer.
+// Master is the address of the master as host:port. It is an error if the sentinels do
+// not agree, or if one does not answer.
 func (g *SentinelNodes) Master(ctx context.Context) (string, error) {
 	var agreed string
 	for i, node := range g.Nodes {
@@ -149,7 +165,7 @@ func (g *SentinelNodes) Master(ctx context.Context) (string, error) {
 	return agreed, nil
 }
 
-// master asks one sentinel.
+// master is what one sentinel says the master is.
 func (s *Server) master(ctx context.Context) (string, error) {
 	client := redis.NewSentinelClient(s.probeOptions())
 	defer func() { _ = client.Close() }()
@@ -157,30 +173,33 @@ func (s *Server) master(ctx context.Context) (string, error) {
 	return strings.Join(addr, ":"), err
 }
 
-// ready returns nil when each sentinel sees the whole of it.
+// ready returns nil if each sentinel knows the master, its replicas and the other
+// sentinels.
 func (g *SentinelNodes) ready(ctx context.Context, master *Server) error {
 	info, err := master.info(ctx)
 	if err != nil {
 		return err
 	}
+	replicas := infoValue(info, "connected_slaves")
 	for _, node := range g.Nodes {
-		if err := node.sees(ctx, infoValue(info, "connected_slaves"), len(g.Nodes)-1); err != nil {
+		if err := node.knows(ctx, replicas, len(g.Nodes)-1); err != nil {
 			return fmt.Errorf("sentinel %s: %w", node.Addr(), err)
 		}
 	}
 	return nil
 }
 
-// sees returns nil when the sentinel finds the master well, and as many
-// replicas and other sentinels as there are.
-func (s *Server) sees(ctx context.Context, replicas string, others int) error {
+// knows returns nil if the sentinel knows so many replicas and other sentinels, and
+// finds nothing wrong with them or with the master.
+func (s *Server) knows(ctx context.Context, replicas string, others int) error {
 	client := redis.NewSentinelClient(s.probeOptions())
 	defer func() { _ = client.Close() }()
 	master, err := client.Master(ctx, MasterName).Result()
 	if err != nil {
 		return err
 	}
-	if master["flags"] != "master" || master["num-slaves"] != replicas || master["num-other-sentinels"] != strconv.Itoa(others) {
+	if master["flags"] != "master" || master["num-slaves"] != replicas ||
+		master["num-other-sentinels"] != strconv.Itoa(others) {
 		return fmt.Errorf("master is %v", master)
 	}
 	followers, err := client.Replicas(ctx, MasterName).Result()

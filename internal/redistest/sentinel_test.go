@@ -8,10 +8,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// failedOver waits until the sentinels agree on another master than old.
+// failedOver waits until the sentinels agree on a master other than old.
 func failedOver(t *testing.T, g *SentinelNodes, old *Server) (addr string) {
 	t.Helper()
-	await(t, "a failover", func(ctx context.Context) (err error) {
+	mustAwait(t, "a failover", func(ctx context.Context) (err error) {
 		if addr, err = g.Master(ctx); err == nil && addr == old.Addr() {
 			err = fmt.Errorf("the master is still %s", addr)
 		}
@@ -41,7 +41,7 @@ func TestSentinelsFailOver(t *testing.T) {
 			if addr != replicas[0].Addr() && addr != replicas[1].Addr() {
 				t.Errorf("master %s is none of the replicas", addr)
 			}
-			await(t, "the client to follow", func(ctx context.Context) error {
+			mustAwait(t, "the client to follow", func(ctx context.Context) error {
 				return client.Set(ctx, "k", "w", 0).Err()
 			})
 			promoted := redis.NewClient(&redis.Options{Addr: addr})
@@ -55,15 +55,16 @@ func TestSentinelsFailOver(t *testing.T) {
 
 func TestSentinelsDemoteAMasterThatComesBack(t *testing.T) {
 	master := Start(t, "--requirepass", "secret", "--masterauth", "secret")
-	replica := Start(t, "--requirepass", "secret", "--masterauth", "secret", "--replicaof", "127.0.0.1", fmt.Sprint(master.Port()))
-	await(t, "the replication link", replica.linked)
+	replica := Start(t, "--requirepass", "secret", "--masterauth", "secret",
+		"--replicaof", "127.0.0.1", fmt.Sprint(master.Port()))
+	mustAwait(t, "the replication link", replica.linked)
 	g := Sentinels(t, master, 3)
 	master.Freeze()
 	if addr := failedOver(t, g, master); addr != replica.Addr() {
 		t.Errorf("master is %s, want the replica", addr)
 	}
 	master.Thaw()
-	await(t, "the old master to follow", master.linked)
+	mustAwait(t, "the old master to follow", master.linked)
 }
 
 func TestSentinelRestartsWithWhatItKnew(t *testing.T) {
@@ -78,7 +79,9 @@ func TestSentinelRestartsWithWhatItKnew(t *testing.T) {
 			t.Fatal("still listening when down")
 		}
 		node.Restart()
-		await(t, "the sentinel to know all", func(ctx context.Context) error { return g.ready(ctx, master) })
+		mustAwait(t, "the sentinels to know one another", func(ctx context.Context) error {
+			return g.ready(ctx, master)
+		})
 		if got, err := g.Master(t.Context()); got != master.Addr() || node.Addr() != addr {
 			t.Errorf("master %s, %v, want %s", got, err, master.Addr())
 		}

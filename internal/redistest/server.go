@@ -2,88 +2,95 @@ package redistest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// Server is a redis-server process that belongs to one test.
+// Server is one server: a redis-server process, and those that Restart puts in its
+// place. [Start] starts one for a test, [Launch] for any other program.
 //
-// Addr, Port, Options, Client, Dir and Log may be called from any goroutine
-// and at any time, also while the process is down. Kill, Shutdown, Restart,
-// Freeze and Thaw wait for one another; as they fail the test when they do not
-// succeed, they are meant for the goroutine of the test.
+// Addr, Port, Dir, Log, Version, Options and Client may be called from any goroutine
+// and at any time, even while the process is down. The methods that start and stop the
+// process wait for one another. Shutdown, Restart, Freeze and Thaw fail the test given
+// to Start, so they belong on the goroutine of that test, and a server from Launch must
+// not be asked for them.
 type Server struct {
-	tb       testing.TB
+	tb       testing.TB // the test given to Start; nil after Launch
 	binary   string
 	dir      string
 	config   config
-	env      []string // in addition to that of the test
+	env      []string // added to the environment of this process
 	users    users
-	sentinel string // config file of a sentinel, "" of a server that holds data
+	sentinel string // config file of a sentinel; "" for a server that holds data
 	port     int
-	bus      int // port of the cluster bus, 0 without cluster
+	version  string // set by the first start, and not changed afterwards
 
-	mu   sync.Mutex // guards proc, and makes life-cycle calls run one by one
-	proc *process   // the latest run, nil before the first
+	mu   sync.Mutex // guards proc, and makes starts and stops run one at a time
+	proc *process   // the latest process; nil before the first
 }
 
-// Start starts a redis-server on a free loopback port and returns when it
-// serves. It ends with the test: TERM, and KILL if that is not enough.
+// Launch starts a redis-server on a free loopback port and returns when it serves. The
+// caller stops it with [Server.Stop], and removes dir afterwards.
 //
-// The server keeps its files in a directory of its own and does not persist.
-// config is appended to its arguments, for example "--maxmemory", "1mb"; later
-// settings win. Port, address and directory are not for config to change. With
-// "--cluster-enabled", "yes" the cluster bus gets a free port too. A password
-// belongs in "--requirepass", where Options finds it.
+// The server keeps its files in dir, which must exist, and does not persist its data.
+// config is appended to its arguments, for example "--maxmemory", "100mb"; later settings
+// win. config must not change the port, the address or the directory. Give a password
+// with "--requirepass", where Options finds it. With "--cluster-enabled", "yes" the
+// server also gets a free port for the cluster bus.
 //
-// The test fails if redis-server is not installed or does not come up; the
-// message then holds the server's log.
-func Start(tb testing.TB, config ...string) *Server {
-	tb.Helper()
-	return StartEnv(tb, nil, config...)
+// If the server does not come up, the error includes its log.
+func Launch(dir string, config ...string) (*Server, error) {
+	return launch(dir, nil, config)
 }
 
-// StartEnv is Start with additions to the environment of the process, each
-// "NAME=value". They stay over restarts.
-func StartEnv(tb testing.TB, env []string, config ...string) *Server {
-	tb.Helper()
-	binary, err := findBinary("redis-server", "/usr/bin/redis-server")
+// launch is Launch with additions to the environment of the process.
+func launch(dir string, env []string, config config) (*Server, error) {
+	binary, err := serverBinary()
 	if err != nil {
-		tb.Fatal(err)
+		return nil, err
 	}
-	s := &Server{tb: tb, binary: binary, dir: tb.TempDir(), config: slices.Clone(config), env: slices.Clone(env)}
-	s.users = leastPrivilege(tb, s.config)
-	tb.Cleanup(s.stop)
-	if err := s.startAnywhere(); err != nil {
-		tb.Fatalf("redistest: redis-server did not start: %v\n%s", err, s.Log())
+	users, err := leastPrivilege(config)
+	if err != nil {
+		return nil, err
 	}
-	return s
+	s := &Server{
+		binary: binary, dir: dir, users: users,
+		config: slices.Clone(config), env: slices.Clone(env),
+	}
+	if err := s.startOnFreePort(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
-// Addr is the address of the server as host:port. It stays the same over
-// restarts.
+// Addr is the address of the server as host:port. Restart does not change it.
 func (s *Server) Addr() string {
 	return loopback(s.port)
 }
 
-// Port is the port the server listens on. It stays the same over restarts.
+// Port is the port that the server listens on. Restart does not change it.
 func (s *Server) Port() int {
 	return s.port
 }
 
-// Dir is the directory that holds the server's files. It is removed at the end
-// of the test.
+// Dir is the directory that holds the server's files.
 func (s *Server) Dir() string {
 	return s.dir
 }
 
-// Log is what the server has printed so far, over all its runs.
+// Version is the name and version of the server's software, such as "Redis 7.0.15" or
+// "Valkey 8.0.1".
+func (s *Server) Version() string {
+	return s.version
+}
+
+// Log is everything that the server has printed since its first start.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(s.logPath())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -92,42 +99,41 @@ func (s *Server) Log() string {
 	return string(text)
 }
 
-// Options returns new options for a client of this server: its address, the
-// password given with "--requirepass" if any, and contexts that bound each call.
+// Options returns new options for a client of this server. They hold its address and
+// the password given with "--requirepass", if any, and let contexts bound each call.
 func (s *Server) Options() *redis.Options {
 	options := &redis.Options{
 		Addr:                  s.Addr(),
 		Password:              s.config.value("--requirepass"),
 		ContextTimeoutEnabled: true,
 	}
-	s.users.identify(options)
+	s.users.restrict(options)
 	return options
 }
 
-// Client returns a new client of this server, which is closed at the end of tb.
-func (s *Server) Client(tb testing.TB) *redis.Client {
+// adminOptions are Options for a client that has all rights.
+func (s *Server) adminOptions() *redis.Options {
 	options := s.Options()
-	s.users.promote(options)
-	client := redis.NewClient(options)
-	// Closing fails only for a client the test has closed already.
-	tb.Cleanup(func() { _ = client.Close() })
-	return client
+	s.users.permitAll(options)
+	return options
 }
 
-// logPath is the file that the server's output goes to. A file needs no
-// goroutine that copies, and whatever is in it survives the process.
+// logPath is the file that receives the server's output. A file needs no goroutine that
+// copies the output, and it outlives the process.
 func (s *Server) logPath() string {
 	return filepath.Join(s.dir, "redis-server.log")
 }
 
 // arguments is the command line of the server.
 func (s *Server) arguments() []string {
-	arguments := append(base(s.port, s.dir), s.users.config...)
+	arguments := slices.Concat(baseConfig(s.port, s.dir), s.users.config, s.config)
 	if s.sentinel != "" {
 		arguments = append(config{s.sentinel, "--sentinel"}, arguments...)
 	}
-	if s.bus != 0 {
-		arguments = append(arguments, "--cluster-port", strconv.Itoa(s.bus))
-	}
-	return append(arguments, s.config...)
+	return arguments
+}
+
+// failed adds the server's log to the error of a start or stop.
+func (s *Server) failed(what string, err error) error {
+	return fmt.Errorf("redistest: %s of %s on %s: %w\n%s", what, s.binary, s.Addr(), err, s.Log())
 }

@@ -3,9 +3,11 @@ package redistest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,14 +50,46 @@ func TestStartServes(t *testing.T) {
 	if s.Addr() != loopback(s.Port()) {
 		t.Errorf("Addr %s does not match port %d", s.Addr(), s.Port())
 	}
-	if !strings.Contains(s.Log(), "Redis is starting") {
-		t.Errorf("log lacks the banner:\n%s", s.Log())
+	if pid := fmt.Sprint(s.proc.pid()); !strings.Contains(s.Log(), pid) {
+		t.Errorf("log lacks the process id %s:\n%s", pid, s.Log())
+	}
+}
+
+func TestLaunchNeedsNoTest(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Launch(dir, "--maxmemory", "100mb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(t, s, "k", "v")
+	if s.Dir() != dir || s.config.value("--maxmemory") != "100mb" {
+		t.Errorf("directory %s, config %q", s.Dir(), s.config)
+	}
+	s.Stop()
+	s.Stop()
+	if !refused(s.Addr()) {
+		t.Error("still listening after Stop")
+	}
+}
+
+func TestVersion(t *testing.T) {
+	s := Start(t)
+	name, number, _ := strings.Cut(s.Version(), " ")
+	major, _, _ := strings.Cut(number, ".")
+	if n, err := strconv.Atoi(major); name == "" || n < 6 || err != nil {
+		t.Errorf("version = %q", s.Version())
+	}
+	valkey := "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:8.0.1\r\n"
+	if got := infoVersion(valkey); got != "Valkey 8.0.1" {
+		t.Errorf("version = %q", got)
 	}
 }
 
 func TestStartAppendsConfig(t *testing.T) {
-	s := Start(t, "--maxmemory", "1mb", "--appendonly", "yes")
-	for name, want := range map[string]string{"maxmemory": "1048576", "appendonly": "yes", "save": "", "dir": s.Dir()} {
+	s := Start(t, "--maxmemory", "100mb", "--appendonly", "yes")
+	for name, want := range map[string]string{
+		"maxmemory": "104857600", "appendonly": "yes", "save": "", "dir": s.Dir(),
+	} {
 		got, err := s.Client(t).ConfigGet(t.Context(), name).Result()
 		if err != nil {
 			t.Fatal(err)
@@ -151,17 +185,17 @@ func TestRestartWaitsForAServerToEnd(t *testing.T) {
 	set(t, s, "k", "v")
 }
 
-func TestRestartInsistsOnItsPort(t *testing.T) {
+func TestRestartWaitsForItsPort(t *testing.T) {
 	s := Start(t)
 	s.Kill()
-	squatter, err := net.Listen("tcp", s.Addr())
+	other, err := net.Listen("tcp", s.Addr())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.launch(); !errors.Is(err, errPortTaken) {
-		t.Errorf("launch on a taken port: %v, want errPortTaken", err)
+	if err := s.run(); !errors.Is(err, errPortTaken) {
+		t.Errorf("run on a taken port: %v, want errPortTaken", err)
 	}
-	timer := time.AfterFunc(50*time.Millisecond, func() { _ = squatter.Close() })
+	timer := time.AfterFunc(50*time.Millisecond, func() { _ = other.Close() })
 	defer timer.Stop()
 	s.Restart()
 	set(t, s, "k", "v")

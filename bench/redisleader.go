@@ -2,17 +2,19 @@ package main
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redisleader/redisleader/leader"
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// openOurs obtains and releases with package redislock. opt says for each key with what
-// options.
-func openOurs(opt func(key string) *redislock.Options) func(addr string) (cycle, func(), error) {
+// openRedisleader obtains and releases with package redislock. opt returns the options
+// for a key.
+func openRedisleader(opt func(key string) *redislock.Options) opener {
 	return func(addr string) (cycle, func(), error) {
 		client := redis.NewClient(clientOptions(addr))
 		locker := redislock.New(client)
@@ -28,48 +30,57 @@ func openOurs(opt func(key string) *redislock.Options) func(addr string) (cycle,
 
 func withoutOptions(string) *redislock.Options { return nil }
 
-func withFence(key string) *redislock.Options { return &redislock.Options{FenceKey: key + ":fence"} }
+func withFence(key string) *redislock.Options {
+	return &redislock.Options{FenceKey: key + ":fence"}
+}
 
 func withFenceClock(key string) *redislock.Options {
 	return &redislock.Options{FenceKey: key + ":fence", FenceClock: true}
 }
 
-// electorContender is an elector of package leader in each replica, with what it has by
-// default.
-func electorContender() contender {
+// redisleaderContender is an elector of package leader in each replica, with the default
+// options.
+func redisleaderContender() contender {
 	return contender{
 		name:     "redisleader, leader.Elector",
-		key:      func(name string) string { return "redisleader:{" + name + "}" },
+		key:      lockKey,
 		sends:    []string{"evalsha", "eval"},
 		releases: 1,
 		renews:   true,
-		enlist: func(a *arena, id string) (replica, error) {
-			client, l := a.client()
-			r := &electorReplica{client: client, line: l, running: running{began: make(chan time.Time, 1)}}
+		newReplica: func(e *election, id string) (replica, error) {
+			client, d := e.client()
+			r := &electorReplica{client: client, dialer: d, running: newRunning()}
+			config := electorConfig(e.name, e.timings, id, r.work)
 			var err error
-			r.elector, err = leader.New(redislock.New(client), electorConfig(a, id, r.work))
+			r.elector, err = leader.New(redislock.New(client), config)
 			return r, err
 		},
 	}
 }
 
-func electorConfig(a *arena, id string, work func(context.Context)) leader.Config {
+// lockKey is the key that electors of package leader compete for.
+func lockKey(name string) string { return "redisleader:{" + name + "}" }
+
+func electorConfig(name string, t timings, id string, work func(context.Context)) leader.Config {
 	return leader.Config{
-		Name:          a.name,
+		Name:          name,
 		Identity:      id,
-		LeaseDuration: a.timings.lease,
-		RenewDeadline: a.timings.deadline,
-		RetryPeriod:   a.timings.retry,
-		Callbacks:     leader.Callbacks{OnStartedLeading: func(ctx context.Context, _ leader.Term) { work(ctx) }},
+		LeaseDuration: t.lease,
+		RenewDeadline: t.deadline,
+		RetryPeriod:   t.retry,
+		Logger:        logr.FromSlogHandler(slog.DiscardHandler),
+		Callbacks: leader.Callbacks{
+			OnStartedLeading: func(ctx context.Context, _ leader.Term) { work(ctx) },
+		},
 	}
 }
 
 type electorReplica struct {
 	client  *redis.Client
-	line    *line
+	dialer  *dialer
 	elector *leader.Elector
 	running
-	worked time.Time // when the work of the latest term had ended
+	worked time.Time // when the work of the latest term ended
 }
 
 // work is what a leader does: nothing, until it is told to stop.
@@ -88,7 +99,7 @@ func (r *electorReplica) leave(context.Context) (time.Time, error) {
 	return r.worked, err
 }
 
-func (r *electorReplica) crash() { r.line.cut() }
+func (r *electorReplica) crash() { r.dialer.cut() }
 
 func (r *electorReplica) close() {
 	_ = r.stop()
