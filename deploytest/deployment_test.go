@@ -12,27 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestFlagsExist(t *testing.T) {
-	t.Parallel()
-	p, args := readProgram(t), readManifest(t).container().Args
-	given := make(map[string]bool)
-	for _, arg := range args {
-		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
-		given[name] = true
-		if _, ok := p.flags[name]; !ok || !strings.HasPrefix(arg, "-") {
-			t.Errorf("argument %q: a replica has no such flag", arg)
-		}
-	}
-	for _, name := range []string{"replica", "resource"} { // what it cannot do without
-		if !given[name] {
-			t.Errorf("no argument -%s", name)
-		}
-	}
-	if given["redis"] {
-		t.Error("the URL of Redis, password included, is among the arguments")
-	}
-}
-
 // A variable either is read by the program, or is a part of one that stands below it.
 func TestEnvironmentIsRead(t *testing.T) {
 	t.Parallel()
@@ -54,8 +33,13 @@ func TestEnvironmentIsRead(t *testing.T) {
 			t.Errorf("nobody reads %s", v.Name)
 		}
 	}
-	if !defined["REDIS_URL"] {
-		t.Error("no REDIS_URL")
+	for _, name := range []string{"REDIS_URL", "ELECTION_NAME", "IDENTITY", "LEASE_DURATION", "HTTP_ADDR"} {
+		if !defined[name] {
+			t.Errorf("no %s", name)
+		}
+	}
+	if len(readManifest(t).container().Args) > 0 {
+		t.Error("the program takes no arguments: it is configured by its environment")
 	}
 }
 
@@ -65,14 +49,10 @@ func TestSecret(t *testing.T) {
 	text := string(readFile(t, manifestFile))
 	keys := 0
 	for _, v := range readManifest(t).container().Env {
-		if v.ValueFrom == nil {
+		if v.ValueFrom == nil || v.ValueFrom.SecretKeyRef == nil {
 			continue
 		}
 		ref := v.ValueFrom.SecretKeyRef
-		if ref == nil {
-			t.Errorf("%s does not come from a Secret", v.Name)
-			continue
-		}
 		keys++
 		if !strings.Contains(text, "kubectl create secret generic "+ref.Name+" ") {
 			t.Errorf("%s: the Secret %s is not explained", v.Name, ref.Name)
@@ -91,8 +71,8 @@ func TestPortsAndPaths(t *testing.T) {
 	p, m := readProgram(t), readManifest(t)
 	c := m.container()
 	port := c.Ports[0]
-	if listen := p.value(t, c.Args, "listen"); listen != ":"+strconv.Itoa(int(port.ContainerPort)) {
-		t.Errorf("the program listens at %s, the container's port is %d", listen, port.ContainerPort)
+	if listen := m.variable("HTTP_ADDR"); listen != ":"+strconv.Itoa(int(port.ContainerPort)) {
+		t.Errorf("the program listens at %q, the container's port is %d", listen, port.ContainerPort)
 	}
 	if target := m.service.Spec.Ports[0].TargetPort.String(); target != port.Name {
 		t.Errorf("the Service's target is %q, the port's name %q", target, port.Name)
@@ -111,15 +91,22 @@ func TestPortsAndPaths(t *testing.T) {
 
 func TestShutdownIsGraceful(t *testing.T) {
 	t.Parallel()
-	const margin = 10 * time.Second // for the release of the lock, and for a node that is busy
-	p, m := readProgram(t), readManifest(t)
-	grace := m.pod().TerminationGracePeriodSeconds
-	drain := p.drainTimeout(t, m.container().Args)
-	if grace == nil || time.Duration(*grace)*time.Second < drain+margin {
-		t.Errorf("terminationGracePeriodSeconds has to be at least %v", drain+margin)
+	const margin = 5 * time.Second // for the release of the lock, while Redis hangs
+	m := readManifest(t)
+	grace, drain := m.pod().TerminationGracePeriodSeconds, readProgram(t).drainTimeout(t)
+	if grace == nil || *grace != 30 || time.Duration(*grace)*time.Second < drain+margin {
+		t.Errorf("terminationGracePeriodSeconds has to be 30, and at least %v", drain+margin)
 	}
 	if m.container().Lifecycle != nil {
 		t.Error("a hook, where none is needed")
+	}
+}
+
+// The timings that the program computes from its lease are valid.
+func TestLeaseIsADuration(t *testing.T) {
+	t.Parallel()
+	if lease, err := time.ParseDuration(readManifest(t).variable("LEASE_DURATION")); err != nil || lease < time.Second {
+		t.Errorf("LEASE_DURATION is %v: %v", lease, err)
 	}
 }
 

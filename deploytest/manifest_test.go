@@ -32,6 +32,16 @@ func (m manifest) pod() corev1.PodSpec { return m.deployment.Spec.Template.Spec 
 // container is its only one.
 func (m manifest) container() corev1.Container { return m.pod().Containers[0] }
 
+// variable is the value of a variable of the container, empty if it has none.
+func (m manifest) variable(name string) string {
+	for _, v := range m.container().Env {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	return ""
+}
+
 // readManifest decodes the file. It fails the test if there is anything that the types
 // do not have.
 func readManifest(t *testing.T) (m manifest) {

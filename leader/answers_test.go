@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Attempts to renew overlap when a client does not heed its context. Each answer counts
-// from when its own attempt was sent.
+// Attempts to renew overlap if a client ignores its context. Each answer counts from
+// when its own attempt was sent.
 
 func TestNewTermCountsFromTheSend(t *testing.T) {
 	const slow = 150 * time.Millisecond // less than an attempt to obtain may take
@@ -24,9 +24,9 @@ func TestNewTermCountsFromTheSend(t *testing.T) {
 	})
 }
 
-// overlapping has the answer to the first attempt to renew come after so long, when the
-// second has long been sent, which is answered as second says. It returns what remains
-// of the term right after, and when the second was sent.
+// overlapping delays the answer to the first attempt to renew for so long that the
+// second has been sent, with which second happens. It returns what remains of the term
+// just after the delayed answer, and the time since the second was sent.
 func overlapping(t *testing.T, server *memServer, answer time.Duration, second memFault) (a *replica, left, since time.Duration) {
 	t.Helper()
 	a = newReplica(t, server, "a", nil).start(t)
@@ -38,7 +38,7 @@ func overlapping(t *testing.T, server *memServer, answer time.Duration, second m
 		}
 		sent = append(sent, time.Now())
 		if len(sent) == 1 {
-			return memFault{after: answer, deaf: true}
+			return memFault{after: answer, ignoresContext: true}
 		}
 		return second
 	})

@@ -12,7 +12,7 @@ import (
 func benchLeader(b *testing.B) (*Elector, context.Context, Term) {
 	b.Helper()
 	started := make(chan context.Context)
-	cfg := Config{Name: "bench", LeaseDuration: time.Minute}
+	cfg := Config{Name: "bench", LeaseDuration: time.Minute, Logger: silent}
 	cfg.Callbacks.OnStartedLeading = func(ctx context.Context, _ Term) { started <- ctx; <-ctx.Done() }
 	e := newElector(newMemServer(), cfg.withDefaults(), clock.Now)
 	ctx, cancel := context.WithCancel(context.Background())

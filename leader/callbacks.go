@@ -12,25 +12,27 @@ import (
 type Callbacks struct {
 	// OnStartedLeading does the leader's work. It runs on a goroutine of its own, once
 	// in each term, and should return soon after ctx is done: the lock is held, and
-	// OnStoppedLeading waits, until it has. If it returns earlier, the term ends and
-	// the lock is released.
+	// OnStoppedLeading waits, until it has. If it returns earlier, the term ends with
+	// ErrReturned and the lock is released. The candidate then competes again after a
+	// pause, which doubles while terms stay shorter than LeaseDuration, up to twice
+	// that.
 	//
-	// ctx.Err looks at the clocks, so that work in a process that was frozen beyond its
-	// lease sees the end at its first look, before any timer fires; contexts derived
-	// from ctx learn of it a moment later. context.Cause tells why the term ended:
-	// ErrLost, ErrExpired, ErrResigned, or the cause of the context given to Run.
+	// ctx.Err looks at the clocks: in a process that was frozen past its lease, the
+	// work sees the end at its first look, before any timer fires. Contexts derived
+	// from ctx learn of it a moment later. context.Cause tells why the term ended, with
+	// one of the errors that Term.Check returns. Use Every or Sleep for loops.
 	// Required.
 	OnStartedLeading func(ctx context.Context, term Term)
 
 	// OnStoppedLeading is called exactly once for each OnStartedLeading, after that
-	// returned and before the lock is released, on the same goroutine. Unlike in
-	// client-go it is never called without. Default: none.
+	// returned and before the lock is released, on the same goroutine. client-go calls
+	// it even if this candidate has never led; an Elector does not. Default: none.
 	OnStoppedLeading func()
 
 	// OnNewLeader is called with the identity of each new leader that this candidate
 	// sees, itself included: in order, one call at a time, on a goroutine of its own. A
-	// vacancy is not reported, nor the same identity twice in a row; while a call lasts
-	// only the latest change is kept. Default: none.
+	// vacancy is not reported, nor the same identity twice in a row. Of the changes
+	// during a call only the latest is reported. Default: none.
 	OnNewLeader func(identity string)
 }
 
@@ -41,13 +43,13 @@ type notifier struct {
 	panics  *panics
 
 	mu      sync.Mutex // guards the fields below, and is not held during a call
-	pending *string    // the latest identity that is not yet delivered
-	last    string     // the latest that is
+	pending *string    // an identity that is not yet delivered
+	last    string     // the identity that was delivered last
 	running bool
-	ended   chan struct{} // closed when the latest goroutine to deliver has ended; nil if there was none
+	ended   chan struct{} // closed when the last goroutine has ended; nil if there was none
 }
 
-// notify takes note of a leader. It does not wait for the handler.
+// notify has the handler told of a leader. It does not wait for that.
 func (n *notifier) notify(identity string) {
 	if n.handler == nil || identity == "" {
 		return
@@ -65,12 +67,12 @@ func (n *notifier) deliver(ended chan<- struct{}) {
 	defer close(ended)
 	delivered := false
 	defer func() {
-		if !delivered { // the handler panicked or ended the goroutine: a later Run notifies again
+		if !delivered { // the handler panicked or called Goexit: a later Run notifies again
 			n.mu.Lock()
 			n.running = false
 			n.mu.Unlock()
 		}
-		n.panics.keep(recover())
+		n.panics.record(recover())
 	}()
 	for {
 		identity, ok := n.next()

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 )
 
-// A program that recovers from the panic of its handler and runs again is told of
-// leaders again.
+// A program may recover from the panic of OnNewLeader and call Run again. OnNewLeader
+// is then called again.
 func TestOnNewLeaderIsCalledAgainAfterAPanic(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		var mu sync.Mutex
@@ -52,7 +52,7 @@ func TestWorkHasTheValuesOfTheCaller(t *testing.T) {
 			t.Errorf("Value = %v", got)
 		}
 		if _, ok := TermFromContext(t.Context()); ok {
-			t.Error("TermFromContext of a stranger's context")
+			t.Error("TermFromContext finds a term in a context that no elector made")
 		}
 		cancel()
 		<-a.done

@@ -13,7 +13,7 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// workingConfig has what is required.
+// workingConfig has the fields that are required.
 func workingConfig() Config {
 	return Config{Name: "test", Callbacks: Callbacks{OnStartedLeading: func(context.Context, Term) {}}}
 }
@@ -25,20 +25,21 @@ func TestDefaults(t *testing.T) {
 		name        string
 		given, want times
 	}{
-		{"Nothing", times{}, times{15 * time.Second, 10 * time.Second, 2 * time.Second, 60 * time.Second}},
-		{"LeaseAlone", times{lease: 1500 * ms}, times{1500 * ms, 1000 * ms, 200 * ms, 6000 * ms}},
-		{"LongLease", times{lease: time.Hour}, times{time.Hour, 40 * time.Minute, 8 * time.Minute, 4 * time.Hour}},
-		{"DeadlineAlone", times{deadline: 12 * time.Second}, times{15 * time.Second, 12 * time.Second, 2 * time.Second, 60 * time.Second}},
+		{"Nothing", times{}, times{15 * time.Second, 10 * time.Second, 2 * time.Second, 20 * time.Second}},
+		{"LeaseAlone", times{lease: 1500 * ms}, times{1500 * ms, 1000 * ms, 200 * ms, 20 * time.Second}},
+		{"LongLease", times{lease: time.Hour}, times{time.Hour, 40 * time.Minute, 8 * time.Minute, 20 * time.Second}},
+		{"DeadlineAlone", times{deadline: 12 * time.Second}, times{15 * time.Second, 12 * time.Second, 2 * time.Second, 20 * time.Second}},
 		{"Everything", times{9 * time.Second, 7 * time.Second, time.Second, 5 * time.Second}, times{9 * time.Second, 7 * time.Second, time.Second, 5 * time.Second}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := workingConfig()
 			cfg.LeaseDuration, cfg.RenewDeadline, cfg.RetryPeriod, cfg.DrainTimeout = c.given.lease, c.given.deadline, c.given.retry, c.given.drain
+			err := cfg.validate()
 			cfg = cfg.withDefaults()
 			if got := (times{cfg.LeaseDuration, cfg.RenewDeadline, cfg.RetryPeriod, cfg.DrainTimeout}); got != c.want {
 				t.Errorf("%v, want %v", got, c.want)
 			}
-			if err := cfg.validate(); err != nil {
+			if err != nil {
 				t.Error(err)
 			}
 		})
@@ -97,10 +98,78 @@ func TestEachViolationIsNamedWithItsNumbers(t *testing.T) {
 					t.Errorf("error lacks %q:\n%v", want, err)
 				}
 			}
-			if lines := strings.Count(err.Error(), "\n") + 1; name != "NegativeLease" && name != "NegativeRetry" && lines > 1 {
-				t.Errorf("%d complaints about one mistake:\n%v", lines, err)
+			if lines := strings.Count(err.Error(), "\n") + 1; lines > 1 {
+				t.Errorf("%d lines about one mistake:\n%v", lines, err)
 			}
 		})
+	}
+}
+
+func TestNewReportsEveryViolation(t *testing.T) {
+	_, err := New(nil, Config{LeaseDuration: time.Millisecond, RenewDeadline: -time.Hour, RetryPeriod: -time.Second, DrainTimeout: -1, KeyPrefix: "a{"})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"locker is nil", "Config.Name", "OnStartedLeading", "LeaseDuration 1ms", "RenewDeadline -1h0m0s", "RetryPeriod -1s", "DrainTimeout -1ns", `KeyPrefix "a{"`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error lacks %q:\n%v", want, err)
+		}
+	}
+}
+
+// N10: the error names the cause, not what follows from it, and says where a value is
+// not the user's.
+func TestN10_ErrorsBlameWhatWasGiven(t *testing.T) {
+	const second = time.Second
+	for name, c := range map[string]struct {
+		lease, deadline, retry, drain time.Duration
+		want                          []string // one for each line, whole
+	}{
+		"LeaseWithoutUnit": {lease: 60,
+			want: []string{"LeaseDuration 60ns is not between 100ms and 24h0m0s (a number without a unit is nanoseconds: did you mean 60*time.Second?)"}},
+		"LeaseInMilliseconds": {lease: 15_000,
+			want: []string{"LeaseDuration 15µs is not between 100ms and 24h0m0s (a number without a unit is nanoseconds: did you mean 15000*time.Millisecond?)"}},
+		"NegativeLease": {lease: -second,
+			want: []string{"LeaseDuration -1s is not between 100ms and 24h0m0s"}},
+		"AllWithoutUnit": {lease: 15, deadline: 10, retry: 2, drain: 20, want: []string{
+			"DrainTimeout 20ns is less than 1ms (a number without a unit is nanoseconds: did you mean 20*time.Second?)",
+			"LeaseDuration 15ns is not between 100ms and 24h0m0s (a number without a unit is nanoseconds: did you mean 15*time.Second?)",
+			"RenewDeadline 10ns is less than 5ms (a number without a unit is nanoseconds: did you mean 10*time.Second?)",
+			"RetryPeriod 2ns is less than 5ms (a number without a unit is nanoseconds: did you mean 2*time.Second?)",
+		}},
+		"RetryWithoutUnit": {retry: 2,
+			want: []string{"RetryPeriod 2ns is less than 5ms (a number without a unit is nanoseconds: did you mean 2*time.Second?)"}},
+		"DeadlineAboveTheDefaultLease": {deadline: 20 * second,
+			want: []string{"RenewDeadline 20s is not less than 14.848s, which is LeaseDuration 15s (default) less the margin for clock drift"}},
+		"RetryAboveTheDefaultDeadline": {retry: 9 * second,
+			want: []string{"RenewDeadline 10s (default) is not more than 10.8s, which is 1.2 times RetryPeriod 9s"}},
+		"DeadlineBelowTheDefaultRetry": {deadline: 2 * second,
+			want: []string{"RenewDeadline 2s is not more than 2.4s, which is 1.2 times RetryPeriod 2s (default)"}},
+		"LeaseShorterThanTheRetry": {lease: 3 * second, retry: 2 * second,
+			want: []string{"RenewDeadline 2s (default) is not more than 2.4s, which is 1.2 times RetryPeriod 2s"}},
+		"WrongLeaseAndRetry": {lease: 25 * time.Hour, retry: -second, want: []string{
+			"LeaseDuration 25h0m0s is not between 100ms and 24h0m0s",
+			"RetryPeriod -1s is less than 5ms",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := workingConfig()
+			cfg.LeaseDuration, cfg.RenewDeadline, cfg.RetryPeriod, cfg.DrainTimeout = c.lease, c.deadline, c.retry, c.drain
+			err := cfg.validate()
+			want := "leader: Config." + strings.Join(c.want, "\nleader: Config.")
+			if err == nil || err.Error() != want {
+				t.Errorf("error\n%v, want\n%s", err, want)
+			}
+		})
+	}
+}
+
+// The shortest durations that New accepts.
+func TestLeastDurations(t *testing.T) {
+	cfg := workingConfig()
+	cfg.LeaseDuration, cfg.RetryPeriod, cfg.DrainTimeout = 100*time.Millisecond, 5*time.Millisecond, time.Millisecond
+	if err := cfg.validate(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -114,12 +183,12 @@ func TestTwoMoreAttemptsFitBeforeTheDeadline(t *testing.T) {
 				cfg.LeaseDuration = lease
 				cfg.RenewDeadline = lease * time.Duration(deadline+1) / 20
 				cfg.RetryPeriod = lease * time.Duration(retry+1) / 20
-				if cfg.validateTimings() != nil {
+				if cfg.validate() != nil {
 					continue
 				}
 				accepted++
 				tm := newTiming(cfg)
-				if end := tm.renew + 3*tm.attempt + 2*tm.pause; end > tm.deadline || tm.pause > tm.retry || tm.attempt < minAttempt || tm.deadline >= lease-margin(lease) {
+				if end := tm.renew + 3*tm.attempt + 2*tm.pause; end > tm.deadline || tm.pause > tm.retry || tm.attempt < minAttempt || tm.deadline >= lease-redislock.Margin(lease) {
 					t.Fatalf("%+v: three attempts end at %v", tm, end)
 				}
 			}

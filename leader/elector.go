@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -13,83 +12,68 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// Elector is one candidate in the election for one name. Its methods are safe for use
-// by many goroutines.
+// Elector is one candidate in one election. Its methods are safe for use by many
+// goroutines.
 type Elector struct {
+	// What New has set, which does not change.
 	cfg    Config
 	timing timing
 	locker locker
-	key    string
-	card   string // what this candidate writes beside its lock
+	key    string // of the lock
+	record string // the leader record of this candidate
 	now    func() clock.Instant
 
-	running  atomic.Bool
-	leading  atomic.Pointer[term]        // the term in which this candidate leads
-	held     atomic.Pointer[term]        // the same from its acquisition to its release, draining included
-	observed atomic.Pointer[observation] // who held the lock when this candidate last looked
-	history  history                     // of its own terms
+	// What any goroutine may read. The goroutine of Run writes it.
+	running   atomic.Bool
+	leading   atomic.Pointer[term]        // the term in which this candidate leads
+	held      atomic.Pointer[term]        // the term whose lock it holds: draining included
+	observed  atomic.Pointer[observation] // who held the lock when this candidate last looked
+	history   history                     // its own terms
+	highest   atomic.Int64                // fencing token seen
+	abandoned atomic.Pointer[work]        // left running by a Run that returned ErrDrainTimeout
 
-	calls    sync.WaitGroup // calls to Redis under way
 	notifier notifier
 	panics   panics
-
-	// Of the goroutine of Run alone:
-	seen         int64   // the highest fencing token seen
-	short        int     // how many terms in a row ended as soon as they had begun
-	left         *term   // a term whose callbacks were left running
-	foreign      string  // what type stands in the place of the lock; "" if none does
-	trouble      trouble // errors since Redis last answered
-	fenceTrouble trouble // errors since a fencing token was last settled
-	denied       bool    // announcements are, and it has been said
-	vigil        vigil
 }
 
 // New returns a candidate that competes once Run is called. The error joins everything
-// that is wrong with cfg and locker, each with the field and its value; nothing is sent
+// that is wrong with cfg and locker, each with the field and its value. Nothing is sent
 // to Redis.
 func New(locker *redislock.Client, cfg Config) (*Elector, error) {
-	cfg = cfg.withDefaults()
 	if err := errors.Join(validateLocker(locker), cfg.validate()); err != nil {
 		return nil, err
 	}
-	return newElector(redisLocker{locker}, cfg, clock.Now), nil
+	return newElector(redisLocker{locker}, cfg.withDefaults(), clock.Now), nil
 }
 
-// validateLocker asks the lock itself, under a context that has ended: it then checks
-// its client and goes no further.
 func validateLocker(locker *redislock.Client) error {
 	if locker == nil {
 		return errors.New("leader: locker is nil")
 	}
-	ended, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := locker.Obtain(ended, "key", time.Second, nil); errors.Is(err, redislock.ErrUnsupportedClient) {
+	if err := locker.Check(); err != nil {
 		return fmt.Errorf("leader: locker: %w", err)
 	}
 	return nil
 }
 
 func newElector(l locker, cfg Config, now func() clock.Instant) *Elector {
+	cfg.Metadata = maps.Clone(cfg.Metadata)
+	cfg.Logger = cfg.Logger.WithValues("name", cfg.Name, "identity", cfg.Identity)
 	e := &Elector{
 		cfg:    cfg,
 		timing: newTiming(cfg),
 		locker: l,
-		key:    lockKey(cfg.KeyPrefix, cfg.Name),
-		card:   card{cfg.Identity, cfg.Metadata}.encode(),
+		key:    LockKey(cfg.KeyPrefix, cfg.Name),
+		record: leaderRecord{cfg.Identity, cfg.Metadata}.encode(),
 		now:    now,
 	}
-	e.cfg.Metadata = maps.Clone(cfg.Metadata)
-	e.cfg.Logger = cfg.Logger.WithValues("name", cfg.Name, "identity", cfg.Identity)
-	e.trouble = trouble{logger: e.cfg.Logger, over: "Redis answers again"}
-	e.fenceTrouble = trouble{logger: e.cfg.Logger, over: "The fencing token is settled again"}
-	e.vigil.e = e
-	e.panics.logger = e.cfg.Logger
+	e.panics.logger = cfg.Logger
 	e.notifier.handler, e.notifier.panics = cfg.Callbacks.OnNewLeader, &e.panics
-	e.cfg.Observer.ElectorCreated(cfg.Name, e)
+	cfg.Observer.ElectorCreated(cfg.Name, e)
 	return e
 }
 
-// Run is a short cut for New and Elector.Run.
+// Run is a shortcut for New and Elector.Run.
 func Run(ctx context.Context, locker *redislock.Client, cfg Config) error {
 	e, err := New(locker, cfg)
 	if err != nil {
@@ -104,62 +88,30 @@ func Run(ctx context.Context, locker *redislock.Client, cfg Config) error {
 // that begin at the same time on one redislock.Client make their first attempts 100 µs
 // apart.
 //
-// It returns ErrAlreadyRunning when called twice at a time, and ErrDrainTimeout when a
-// callback does not return; the program should exit then. Trouble with Redis is logged
-// and retried, never returned. A panic in a callback continues from Run, after the
-// step-down.
+// It returns ErrAlreadyRunning if another Run of this Elector has not ended, and
+// ErrDrainTimeout if a callback does not return; the program should exit then. Trouble
+// with Redis is logged and retried, never returned. A panic in a callback continues
+// from Run, after the step-down.
 func (e *Elector) Run(ctx context.Context) error {
 	if !e.running.CompareAndSwap(false, true) {
 		return ErrAlreadyRunning
 	}
 	defer e.running.Store(false)
-	if e.left != nil && !closed(e.left.work.stopped) {
+	if w := e.abandoned.Load(); w != nil && !closed(w.stopped) {
 		return ErrAlreadyRunning
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	e.panics.start(cancel)
 
-	err := e.campaignAndLead(ctx)
-	e.calls.Wait() // they end by the client's own timeouts at the latest
-	e.vigil.join()
+	c := newCandidate(e)
+	err := c.run(ctx)
+	c.join()
 	if err == nil {
 		err = e.notifier.join(e.cfg.DrainTimeout)
 	}
 	e.panics.resume()
 	return err
-}
-
-// campaignAndLead is the life of a candidate: candidate, leading, draining, candidate.
-func (e *Elector) campaignAndLead(ctx context.Context) error {
-	pause := e.locker.Stagger() // not in the same moment as all others in this process
-	for {
-		t := e.campaign(ctx, pause)
-		if t == nil {
-			return nil
-		}
-		reason := e.lead(ctx, t)
-		if err := e.stepDown(t, reason); err != nil {
-			return err
-		}
-		pause = e.pauseAfter(t, reason)
-	}
-}
-
-// pauseAfter is how long to stay out after a term.
-func (e *Elector) pauseAfter(t *term, reason error) time.Duration {
-	if t.began() && time.Since(t.startedAt) >= e.timing.lease {
-		e.short = 0
-	}
-	switch {
-	case errors.Is(reason, ErrResigned):
-		return e.timing.standAside()
-	case errors.Is(reason, errReturned), errors.Is(reason, errFence):
-		e.short++
-		return e.timing.backOff(e.short)
-	default:
-		return e.timing.recontend()
-	}
 }
 
 // IsLeader reports whether this candidate leads, by the clocks at the time of the call.
@@ -178,31 +130,67 @@ func (e *Elector) Term() (Term, bool) {
 	return Term{t}, true
 }
 
+// Check fails if this candidate's term was due to end more than
+// maxTolerableExpiredLease ago and it has not begun to step down: then the process
+// hangs and should be restarted. A LeaseDuration is a good value. Candidates that do
+// not lead are healthy. Check looks at the clocks alone and never waits for the
+// elector.
+func (e *Elector) Check(maxTolerableExpiredLease time.Duration) error {
+	if late := e.overdue(); late > maxTolerableExpiredLease {
+		return fmt.Errorf("leader: %q: the term of %q ended %v ago and was not stepped down from", e.cfg.Name, e.cfg.Identity, late.Round(time.Millisecond))
+	}
+	return nil
+}
+
+// overdue is how long ago the term of this candidate was due to end, if it has not
+// begun to step down, and otherwise 0 or less. How long the step-down may take is for
+// DrainTimeout.
+func (e *Elector) overdue() time.Duration {
+	t := e.leading.Load()
+	if t == nil {
+		return 0
+	}
+	return -t.remaining(e.now())
+}
+
 // Resign makes a leader step down and stay out for at least two RetryPeriods, so that
 // another candidate can lead. It returns when the step-down is complete, with
-// ErrDrainTimeout if that is how it ended, or when ctx ends, with its error; the
-// step-down goes on then. It returns nil at once if this candidate does not hold the
-// lock. OnStartedLeading should return rather than call it, since the step-down waits
-// for OnStartedLeading.
+// ErrDrainTimeout if that is how it ended. If ctx ends first, it returns the error of
+// ctx, and the step-down goes on. It returns nil at once if this candidate does not
+// hold the lock. OnStartedLeading must not wait for Resign, because the step-down waits
+// for OnStartedLeading; it can call Term.Fail instead.
 func (e *Elector) Resign(ctx context.Context) error {
+	return e.resign(ctx, e.held.Load())
+}
+
+// ResignTerm is Resign for the term with that fencing token and no other. If that term
+// is over, it does nothing and returns nil, so a request that arrives late does not end
+// a later term.
+func (e *Elector) ResignTerm(ctx context.Context, fenceToken int64) error {
 	t := e.held.Load()
+	if t == nil || t.fence.Load() != fenceToken {
+		return nil
+	}
+	return e.resign(ctx, t)
+}
+
+func (e *Elector) resign(ctx context.Context, t *term) error {
 	if t == nil {
 		return nil
 	}
-	t.resignOnce.Do(func() { close(t.resigning) })
-	select {
-	case <-t.over:
-		return t.outcome
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	t.resignation.request()
+	return t.resignation.wait(ctx)
 }
 
-func closed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
+// RequestResign asks the leader of an election to resign. It works on any machine that
+// can reach its Redis. key is the LockKey of the election, and fenceToken the leader's
+// fencing token, as Elector.Leader shows it. The leader reads the request with its next
+// renewal, at most a third of its LeaseDuration later, and steps down as after
+// Elector.Resign. RequestResign does not wait for that. The error matches
+// redislock.ErrLockNotHeld if that term is over.
+func RequestResign(ctx context.Context, locker *redislock.Client, key string, fenceToken int64) error {
+	if err := validateLocker(locker); err != nil {
+		return err
 	}
+	return locker.RequestRelease(ctx, key, fenceToken)
 }

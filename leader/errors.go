@@ -2,6 +2,8 @@ package leader
 
 import "errors"
 
+// Causes of the end of a term. Term.Check and context.Cause return errors that match
+// them.
 var (
 	// ErrLost ends a term whose lock turned out to be somebody else's, or gone.
 	ErrLost = errors.New("leader: lock lost")
@@ -9,26 +11,37 @@ var (
 	// ErrExpired ends a term that was not renewed by its RenewDeadline.
 	ErrExpired = errors.New("leader: not renewed by the deadline")
 
-	// ErrResigned ends a term because Resign was called.
+	// ErrResigned ends a term because Resign, ResignTerm or RequestResign was called.
 	ErrResigned = errors.New("leader: resigned")
 
+	// ErrReturned ends a term whose OnStartedLeading returned before the term had
+	// ended.
+	ErrReturned = errors.New("leader: OnStartedLeading returned")
+
+	// ErrPanicked ends a term because a callback panicked.
+	ErrPanicked = errors.New("leader: callback panicked")
+
+	// ErrFailed ends a term because its work called Term.Fail. The cause matches the
+	// error given to Fail as well.
+	ErrFailed = errors.New("leader: the work has failed")
+
+	// ErrDeposed is for the work to pass to Term.Fail when the protected resource has
+	// accepted a higher fencing token, which shows that somebody else leads by now.
+	ErrDeposed = errors.New("leader: deposed")
+)
+
+var (
 	// ErrDrainTimeout is returned by Run when a callback was still running DrainTimeout
-	// after it should have returned. The lock is not released then, but no longer
-	// renewed: exit the program, so that the work ends before another candidate starts
-	// its own.
+	// after it should have returned. The lock is then neither released nor renewed:
+	// exit the program, so that the work ends before another candidate starts its own.
 	ErrDrainTimeout = errors.New("leader: callback still running after the drain timeout")
 
-	// ErrAlreadyRunning is returned by Run while another Run of the same Elector, or
-	// work that one left behind with ErrDrainTimeout, has not ended.
+	// ErrAlreadyRunning is returned by Run while another Run of the same Elector has
+	// not ended, or while work is still running that an earlier one left behind with
+	// ErrDrainTimeout.
 	ErrAlreadyRunning = errors.New("leader: already running")
 
-	// errReturned ends a term whose OnStartedLeading returned, or panicked.
-	errReturned = errors.New("leader: OnStartedLeading returned")
-
-	// errFence ends a term, before its work has started, for which no fencing token
-	// could be had that the protected resource accepts.
-	errFence = errors.New("leader: no usable fencing token")
-
-	// errPanicked ends a term because OnNewLeader panicked.
-	errPanicked = errors.New("leader: callback panicked")
+	// errNoToken ends a term before its work has started, because it has no fencing
+	// token that the protected resource would accept.
+	errNoToken = errors.New("leader: no usable fencing token")
 )

@@ -2,13 +2,13 @@ package leader_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
+	"log/slog"
+	"os"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redisleader/redisleader/leader"
@@ -16,7 +16,7 @@ import (
 )
 
 // A service that works on one replica at a time. Run returns when ctx has ended and the
-// work has stopped; in a program ctx comes from signal.NotifyContext.
+// work has stopped. In a program ctx comes from signal.NotifyContext.
 func ExampleRun() {
 	client, stop := startRedis() // in a program: redis.NewClient
 	defer stop()
@@ -28,9 +28,12 @@ func ExampleRun() {
 		Callbacks: leader.Callbacks{
 			OnStartedLeading: func(ctx context.Context, term leader.Term) {
 				fmt.Println(term.Identity(), "leads", term.Name())
-				cancel()     // the program is told to stop
-				<-ctx.Done() // the work stops
-				fmt.Println("work stopped:", context.Cause(ctx))
+				err := leader.Every(ctx, time.Minute, func(context.Context) error {
+					fmt.Println("working")
+					cancel() // the program is told to stop
+					return nil
+				})
+				fmt.Println("work stopped:", err)
 			},
 			OnStoppedLeading: func() { fmt.Println("no longer leader") },
 		},
@@ -39,6 +42,7 @@ func ExampleRun() {
 
 	// Output:
 	// replica-1 leads report-scheduler
+	// working
 	// work stopped: context canceled
 	// no longer leader
 	// error: <nil>
@@ -93,7 +97,7 @@ func ExampleElector() {
 	// second ended with: <nil>
 }
 
-// errStale is what the account answers to a leader of the past.
+// errStale is what the account answers to a leader whose term is over.
 var errStale = errors.New("stale fencing token")
 
 // guardedSet writes to a resource that rejects fencing tokens lower than the highest it
@@ -121,92 +125,51 @@ func ExampleTerm() {
 
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	var terms []leader.Term
+	var first leader.Term
 	err := leader.Run(ctx, redislock.New(client), leader.Config{
 		Name:          "account-writer",
 		LeaseDuration: time.Second,
 		Callbacks: leader.Callbacks{
 			OnStartedLeading: func(_ context.Context, term leader.Term) {
-				terms = append(terms, term)
-				fmt.Println("lasts:", term.Check() == nil, "write:", write(ctx, term, 100*len(terms)))
-				if len(terms) == 2 { // returning ends a term, and another one follows
-					fmt.Println("higher token:", terms[1].FenceToken() > terms[0].FenceToken())
-					fmt.Println("late write of the first term:", write(ctx, terms[0], 999))
-					cancel()
+				if first.FenceToken() == 0 {
+					first = term
+					fmt.Println("first term, write:", write(ctx, term, 100))
+					term.Fail(errors.New("disk full")) // the term ends, and another one follows
+					return
 				}
+				fmt.Println("second term, write:", write(ctx, term, 200))
+				fmt.Println("higher token:", term.FenceToken() > first.FenceToken())
+				fmt.Println("late write of the first term:", write(ctx, first, 999))
+				cancel()
 			},
 		},
 	})
 	fmt.Println("balance:", client.HGet(context.Background(), "account", "balance").Val(), "error:", err)
 
 	// Output:
-	// lasts: true write: <nil>
-	// lasts: true write: <nil>
+	// first term, write: <nil>
+	// second term, write: <nil>
 	// higher token: true
 	// late write of the first term: stale fencing token
 	// balance: 200 error: <nil>
 }
 
-// A liveness probe that fails when the elector hangs: the term ended more than ten
-// seconds ago, and it did not step down.
-func ExampleHealthzAdaptor() {
-	client, stop := startRedis()
-	defer stop()
-
-	health := leader.NewHealthzAdaptor(10 * time.Second)
-	healthz := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := health.Check(r); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, health.Name(), "ok")
-	})
-	ask := func() {
-		reply := httptest.NewRecorder()
-		healthz.ServeHTTP(reply, httptest.NewRequest(http.MethodGet, "/healthz", nil))
-		fmt.Print(reply.Code, " ", reply.Body)
-	}
-
-	ask() // there need not be an elector yet
-	e, err := leader.New(redislock.New(client), leader.Config{
-		Name:      "report-scheduler",
-		Callbacks: leader.Callbacks{OnStartedLeading: func(context.Context, leader.Term) {}},
-	})
-	if err != nil {
-		panic(err)
-	}
-	health.SetLeaderElection(e)
-	ask() // a candidate is healthy
-
-	// Output:
-	// 200 leaderElection ok
-	// 200 leaderElection ok
-}
-
-// Who leads, for people and scripts.
-func ExampleStatusHandler() {
+// The resource has accepted a higher fencing token: somebody else leads by now. The
+// work says so, and the reason reaches the log, the metrics and Status.
+func ExampleTerm_Fail() {
 	client, stop := startRedis()
 	defer stop()
 
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var e *leader.Elector
-	ask := func() {
-		reply := httptest.NewRecorder()
-		leader.StatusHandler(e).ServeHTTP(reply, httptest.NewRequest(http.MethodGet, "/leader", nil))
-		var electors []struct{ Name, State, Leader string }
-		if err := json.Unmarshal(reply.Body.Bytes(), &electors); err != nil {
-			panic(err)
-		}
-		fmt.Printf("%+v\n", electors)
-	}
 	e, err := leader.New(redislock.New(client), leader.Config{
-		Name:     "report-scheduler",
-		Identity: "replica-1",
-		Callbacks: leader.Callbacks{OnStartedLeading: func(context.Context, leader.Term) {
-			ask()
-			cancel()
-		}},
+		Name: "account-writer",
+		Callbacks: leader.Callbacks{
+			OnStartedLeading: func(ctx context.Context, term leader.Term) {
+				term.Fail(fmt.Errorf("%w: %w", leader.ErrDeposed, errStale))
+				fmt.Println("cause:", context.Cause(ctx))
+			},
+			OnStoppedLeading: cancel,
+		},
 	})
 	if err != nil {
 		panic(err)
@@ -214,9 +177,120 @@ func ExampleStatusHandler() {
 	if err := e.Run(ctx); err != nil {
 		panic(err)
 	}
-	ask()
+	fmt.Println("reason:", e.Status().LastTerms[0].Reason)
 
 	// Output:
-	// [{Name:report-scheduler State:leading Leader:replica-1}]
-	// [{Name:report-scheduler State:stopped Leader:}]
+	// cause: leader: the work has failed: leader: deposed: stale fencing token
+	// reason: deposed
+}
+
+// What a candidate knows, for a page or a command of your own. Package leaderhttp
+// serves it as JSON and as a page.
+func ExampleElector_Status() {
+	client, stop := startRedis()
+	defer stop()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	show := func(e *leader.Elector) {
+		s := e.Status()
+		fmt.Printf("%s: %s, leader %q, %d earlier terms\n", s.Name, s.State, s.Leader.Identity, len(s.LastTerms))
+	}
+	var e *leader.Elector
+	e, err := leader.New(redislock.New(client), leader.Config{
+		Name:     "report-scheduler",
+		Identity: "replica-1",
+		Callbacks: leader.Callbacks{OnStartedLeading: func(ctx context.Context, _ leader.Term) {
+			show(e)
+			cancel()
+			<-ctx.Done()
+		}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	show(e)
+	if err := e.Run(ctx); err != nil {
+		panic(err)
+	}
+	show(e)
+
+	// Output:
+	// report-scheduler: stopped, leader "", 0 earlier terms
+	// report-scheduler: leading, leader "replica-1", 0 earlier terms
+	// report-scheduler: stopped, leader "", 1 earlier terms
+}
+
+// A command that asks the leader to step down, from any machine that reaches Redis. To
+// delete the key instead would give the election two leaders for a while.
+func ExampleRequestResign() {
+	client, stop := startRedis()
+	defer stop()
+
+	locker := redislock.New(client)
+	started := make(chan leader.Term)
+	e, err := leader.New(locker, leader.Config{
+		Name:          "report-scheduler",
+		LeaseDuration: 300 * time.Millisecond,
+		Callbacks: leader.Callbacks{OnStartedLeading: func(ctx context.Context, term leader.Term) {
+			started <- term
+			<-ctx.Done()
+			fmt.Println(context.Cause(ctx))
+		}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- e.Run(ctx) }()
+
+	term := <-started // on another machine: Elector.Leader has the token, and so has Redis
+	key := leader.LockKey("", "report-scheduler")
+	fmt.Println("request:", leader.RequestResign(ctx, locker, key, term.FenceToken()))
+
+	<-started // alone, it leads again after a while
+	err = leader.RequestResign(ctx, locker, key, term.FenceToken())
+	fmt.Println("that term is over:", errors.Is(err, redislock.ErrLockNotHeld))
+	cancel()
+	fmt.Println("error:", <-ended)
+
+	// Output:
+	// request: <nil>
+	// leader: resigned
+	// that term is over: true
+	// context canceled
+	// error: <nil>
+}
+
+// Logs go to any sink of logr; here that is log/slog with a handler of its own. Without
+// a Logger they go to slog.Default. For zap and klog see examples/loggers.
+func ExampleConfig_logger() {
+	client, stop := startRedis()
+	defer stop()
+
+	handler := slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey || a.Key == "fence" {
+			return slog.Attr{} // differs from run to run
+		}
+		return a
+	}})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	err := leader.Run(ctx, redislock.New(client), leader.Config{
+		Name:     "report-scheduler",
+		Identity: "replica-1",
+		Logger:   logr.FromSlogHandler(handler),
+		Callbacks: leader.Callbacks{OnStartedLeading: func(ctx context.Context, _ leader.Term) {
+			cancel()
+			<-ctx.Done()
+		}},
+	})
+	if err != nil {
+		panic(err)
+	}
+
+	// Output:
+	// level=INFO msg="Became leader" name=report-scheduler identity=replica-1
+	// level=INFO msg="Term ended" name=report-scheduler identity=replica-1 reason=stopped cause="context canceled"
+	// level=INFO msg="Lock released" name=report-scheduler identity=replica-1
 }

@@ -3,11 +3,14 @@ package leader
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-logr/logr"
 
 	"github.com/redisleader/redisleader/internal/clock"
 	"github.com/redisleader/redisleader/internal/leaktest"
@@ -15,7 +18,9 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-const testLease = 1500 * time.Millisecond // as in the cases: deadline 1 s, retry 200 ms, renewal 500 ms
+// testLease is the LeaseDuration of candidates under test. It makes a RenewDeadline of
+// 1 s, a RetryPeriod of 200 ms and a renewal every 500 ms.
+const testLease = 1500 * time.Millisecond
 
 // replica is one candidate under test, with a record of what happened to it.
 type replica struct {
@@ -33,7 +38,8 @@ type replica struct {
 	shift  time.Duration // how far the boot-time clock is ahead
 }
 
-// recorder turns observed events into the replica's record.
+// recorder is an Observer that writes the beginning and the end of terms into the
+// replica's record.
 type recorder struct {
 	NopObserver
 	r *replica
@@ -44,27 +50,36 @@ func (o recorder) TermEnded(_ string, reason EndReason, _ time.Duration) {
 	o.r.record(fmt.Sprintf("ended %s leader=%t ctx=%v", reason, o.r.IsLeader(), o.r.lastCtx() != nil && o.r.lastCtx().Err() != nil))
 }
 
-// newReplica makes a candidate on server. change may adjust its configuration; without
-// a work of its own it leads until its context is done.
+// newReplica makes a candidate on server. change may adjust its configuration.
 func newReplica(t *testing.T, server *memServer, identity string, change func(*Config, *replica)) *replica {
 	t.Helper()
 	r := &replica{server: server, done: make(chan struct{})}
-	cfg := Config{Name: "test", Identity: identity, LeaseDuration: testLease, Observer: recorder{r: r}}
+	cfg := r.config(identity, change)
+	r.wrapCallbacks(&cfg, r.holds)
+	if err := cfg.validate(); err != nil {
+		t.Fatal(err)
+	}
+	r.Elector = newElector(server, cfg.withDefaults(), r.now)
+	return r
+}
+
+// silent is a Logger for tests that do not look at the log. Without one an elector
+// would write to slog.Default.
+var silent = logr.FromSlogHandler(slog.DiscardHandler)
+
+// config is that of a candidate for the election named "test", which leads until its
+// context is done, with the changes of one test.
+func (r *replica) config(identity string, change func(*Config, *replica)) Config {
+	cfg := Config{Name: "test", Identity: identity, LeaseDuration: testLease, Observer: recorder{r: r}, Logger: silent}
 	cfg.Callbacks.OnStartedLeading = func(ctx context.Context, _ Term) { <-ctx.Done() }
 	if change != nil {
 		change(&cfg, r)
 	}
-	r.wrapCallbacks(&cfg, r.holds)
-	cfg = cfg.withDefaults()
-	if err := cfg.validate(); err != nil {
-		t.Fatal(err)
-	}
-	r.Elector = newElector(server, cfg, r.now)
-	return r
+	return cfg
 }
 
-// wrapCallbacks makes them leave a record. holds reports whether the server has this
-// replica's lock.
+// wrapCallbacks makes the callbacks leave a record. holds reports whether the server
+// has this replica's lock.
 func (r *replica) wrapCallbacks(cfg *Config, holds func() bool) {
 	started, stopped := cfg.Callbacks.OnStartedLeading, cfg.Callbacks.OnStoppedLeading
 	cfg.Callbacks.OnStartedLeading = func(ctx context.Context, term Term) {
@@ -85,8 +100,8 @@ func (r *replica) wrapCallbacks(cfg *Config, holds func() bool) {
 
 // holds reports whether the server still has this replica's lock.
 func (r *replica) holds() bool {
-	entry, ok := r.server.holder(lockKey(defaultKeyPrefix, "test"))
-	return ok && decodeCard(entry.metadata).Identity == r.cfg.Identity
+	entry, ok := r.server.holder(LockKey("", "test"))
+	return ok && decodeLeaderRecord(entry.metadata).Identity == r.cfg.Identity
 }
 
 func (r *replica) now() clock.Instant {
@@ -95,15 +110,15 @@ func (r *replica) now() clock.Instant {
 	return clock.At(time.Now()).Suspended(r.shift)
 }
 
-// suspend lets time pass that only the boot-time clock sees.
+// suspend lets time pass that only the boot-time clock shows.
 func (r *replica) suspend(d time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.shift += d
 }
 
-// start runs the candidate. It is stopped and joined when the test, and so its bubble,
-// ends.
+// start runs the candidate. When the test ends, and with it its bubble, the candidate
+// is stopped and waited for.
 func (r *replica) start(t *testing.T) *replica {
 	ctx, cancel := context.WithCancel(t.Context())
 	r.stop = cancel
@@ -167,8 +182,7 @@ func (r *replica) lastTerm() Term {
 	return r.terms[len(r.terms)-1]
 }
 
-// bubble runs f with a server in memory and a clock that stands still while anything
-// can run.
+// bubble runs f in a synctest bubble with a server in memory.
 func bubble(t *testing.T, f func(t *testing.T, server *memServer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { f(t, newMemServer()) })

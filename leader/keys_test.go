@@ -15,12 +15,13 @@ func TestKeysOfANameShareTheirHashTag(t *testing.T) {
 		"%7Ba%7D": "p:{%257Ba%257D}",
 		"größe\n": "p:{größe\n}",
 	} {
-		key := lockKey("p:", name)
+		key := LockKey("p:", name)
 		if key != want {
-			t.Errorf("lockKey(%q) = %q, want %q", name, key, want)
+			t.Errorf("LockKey(%q) = %q, want %q", name, key, want)
 		}
-		for _, key := range []string{key, fenceKey(key)} {
-			_, rest, _ := strings.Cut(key, "{") // Redis hashes what is between the first brace and the next closing one
+		for _, key := range []string{key, FenceKey("p:", name)} {
+			// Redis hashes what is between the first brace and the next closing one.
+			_, rest, _ := strings.Cut(key, "{")
 			if tag, _, ok := strings.Cut(rest, "}"); !ok || "p:{"+tag+"}" != want {
 				t.Errorf("hash tag of %q is %q", key, tag)
 			}
@@ -41,21 +42,21 @@ func TestDistinctNamesHaveDistinctKeys(t *testing.T) {
 		for _, b := range parts {
 			for _, c := range parts {
 				name := a + b + c
-				note(lockKey("p:", name), "lock "+name)
-				note(fenceKey(lockKey("p:", name)), "fence "+name)
+				note(LockKey("p:", name), "lock "+name)
+				note(FenceKey("p:", name), "fence "+name)
 			}
 		}
 	}
 }
 
-func TestCardRoundTrip(t *testing.T) {
-	c := card{"a", map[string]string{"zone": "z1"}}
-	if got := decodeCard(c.encode()); got.Identity != "a" || got.Metadata["zone"] != "z1" {
+func TestLeaderRecordRoundTrip(t *testing.T) {
+	c := leaderRecord{"a", map[string]string{"zone": "z1"}}
+	if got := decodeLeaderRecord(c.encode()); got.Identity != "a" || got.Metadata["zone"] != "z1" {
 		t.Errorf("%+v", got)
 	}
 	for _, text := range []string{"", "plain", "{", "{}", `{"identity":""}`, "7", "null", `["a"]`} {
-		if got := decodeCard(text); got.Identity != text {
-			t.Errorf("decodeCard(%q).Identity = %q, want the text itself", text, got.Identity)
+		if got := decodeLeaderRecord(text); got.Identity != text {
+			t.Errorf("decodeLeaderRecord(%q).Identity = %q, want the text itself", text, got.Identity)
 		}
 	}
 }

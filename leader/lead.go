@@ -5,48 +5,56 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/redisleader/redisleader/redislock"
 )
 
 // lead is the state of a leader: from the acquisition of the lock until there is a
 // reason to step down, which it returns. The lease is renewed all the while.
-func (e *Elector) lead(ctx context.Context, t *term) error {
-	e.held.Store(t)
-	go t.work.run(&e.cfg, &e.panics) // joined by drain
-	err := e.settleFence(ctx, t)
+func (c *candidate) lead(ctx context.Context, l *leadership) error {
+	c.held.Store(l.term)
+	go l.work.run() // joined by drain
+	err := c.confirmToken(ctx, l)
 	if err == nil {
-		e.begin(t)
-		runtime.Gosched() // the work comes first: to stop listening takes longer than to begin
+		c.begin(l)
+		runtime.Gosched() // the work comes first, since it takes longer to stop listening
 	}
-	e.vigil.end()
+	c.wait.stopListening()
 	if err != nil {
 		return err
 	}
-	if err := e.keep(ctx, t, t.work.returned); err != nil {
-		return err
+	err = c.renewUntil(ctx, l, l.work.returned)
+	if ended := l.term.check(); ended != nil {
+		return ended // why the work has returned, or what it knows already
 	}
-	return errReturned
+	switch {
+	case err != nil:
+		return err
+	case c.panics.recorded():
+		return ErrPanicked
+	default:
+		return ErrReturned
+	}
 }
 
 // begin makes this candidate the leader.
-func (e *Elector) begin(t *term) {
-	t.startedAt = time.Now()
-	self := Leader{Identity: e.cfg.Identity, FenceToken: t.fence, Metadata: e.cfg.Metadata}
-	e.leading.Store(t)
-	e.cfg.Observer.TermStarted(e.cfg.Name, t.fence)
-	e.cfg.Observer.LeaderChanged(e.cfg.Name, self)
-	e.cfg.Logger.Info("Became leader", "fence", t.fence)
-	e.notifier.notify(e.cfg.Identity)
-	close(t.work.begin)
+func (c *candidate) begin(l *leadership) {
+	l.term.begin()
+	fence := l.term.fence.Load()
+	self := Leader{Identity: c.cfg.Identity, FenceToken: fence, Metadata: c.cfg.Metadata}
+	c.leading.Store(l.term)
+	c.cfg.Observer.TermStarted(c.cfg.Name, fence)
+	c.cfg.Observer.LeaderChanged(c.cfg.Name, self)
+	c.cfg.Logger.Info("Became leader", "fence", fence)
+	c.notifier.notify(c.cfg.Identity)
+	close(l.work.begin)
 }
 
-// keep renews the lease until done is closed, which is no error, or there is a reason
-// to step down.
-func (e *Elector) keep(ctx context.Context, t *term, done <-chan struct{}) error {
+// renewUntil renews the lease until done is closed, which is no error, or there is a
+// reason to step down.
+func (c *candidate) renewUntil(ctx context.Context, l *leadership, done <-chan struct{}) error {
 	for {
-		if err := t.check(); err != nil {
+		if err := l.term.check(); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -56,72 +64,88 @@ func (e *Elector) keep(ctx context.Context, t *term, done <-chan struct{}) error
 		case <-done:
 			return nil
 		case <-ctx.Done():
-		case <-t.resigning:
+		case <-l.term.resignation.requested:
 			return ErrResigned
-		case <-t.ctx.Done():
-		case <-t.renewal.due.C:
-			t.renewal.attempt()
-		case a := <-t.renewal.answers:
-			if err := t.renewal.handle(a); err != nil {
+		case <-l.term.ctx.Done():
+		case <-l.renewal.due.C:
+			l.renewal.attempt()
+		case a := <-l.renewal.answers:
+			if err := c.handleAnswer(l.renewal, a); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// settleFence makes the term's fencing token final.
-func (e *Elector) settleFence(ctx context.Context, t *term) error {
-	if e.cfg.FenceFloor != nil { // otherwise the work need not be waited for
-		if err := e.liftFence(ctx, t); err != nil {
+// handleAnswer takes the answer to an attempt to renew the lease. It counts before the
+// Observer and the Logger hear of it, because they can block. The error, if any, is why
+// the term has to end.
+func (c *candidate) handleAnswer(r *renewal, a answer) error {
+	described := r.describe(a)
+	end := r.apply(a)
+	c.cfg.Observer.RenewAttempted(c.cfg.Name, described)
+	switch {
+	case a.err == nil:
+		c.errors.clear()
+	case !errors.Is(a.err, redislock.ErrNotObtained):
+		c.errors.report("Cannot renew the lease", a.err)
+	}
+	return end
+}
+
+// confirmToken makes the term's fencing token final.
+func (c *candidate) confirmToken(ctx context.Context, l *leadership) error {
+	if c.cfg.FenceFloor != nil {
+		if err := c.exceedFloor(ctx, l); err != nil {
 			return err
 		}
 	}
-	e.seen = max(e.seen, t.fence)
+	c.sawToken(l.term.fence.Load())
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // too late to begin
 	}
-	return t.check()
+	return l.term.check()
 }
 
-// liftFence gives the term a fencing token above what the protected resource has
+// exceedFloor gives the term a fencing token above what the protected resource has
 // accepted. A resource that does not answer within a LeaseDuration ends the term, since
 // a candidate that only waits for it must not keep the others from leading.
-func (e *Elector) liftFence(ctx context.Context, t *term) error {
-	err := e.askFloor(ctx, t)
-	if err == nil && t.fence <= t.work.floor {
-		err = e.raiseFence(ctx, t)
+func (c *candidate) exceedFloor(ctx context.Context, l *leadership) error {
+	err := c.awaitFloor(ctx, l)
+	if err == nil && l.term.fence.Load() <= l.work.floor {
+		err = c.mintAbove(ctx, l, l.work.floor)
 	}
 	switch {
 	case err == nil:
-		e.fenceTrouble.clear()
-	case errors.Is(err, errFence):
-		e.fenceTrouble.report("Cannot settle the fencing token", err)
+		c.tokenErrors.clear()
+	case errors.Is(err, errNoToken):
+		c.tokenErrors.report("Cannot get a usable fencing token", err)
 	}
 	return err
 }
 
-// askFloor waits for what FenceFloor returns.
-func (e *Elector) askFloor(ctx context.Context, t *term) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, e.timing.lease, fmt.Errorf("%w: FenceFloor has not returned after %v", errFence, e.timing.lease))
+// awaitFloor waits until FenceFloor has returned.
+func (c *candidate) awaitFloor(ctx context.Context, l *leadership) error {
+	limit := c.timing.lease
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: FenceFloor has not returned after %v", errNoToken, limit))
 	defer cancel()
-	if err := e.keep(ctx, t, t.work.asked); err != nil {
+	if err := c.renewUntil(ctx, l, l.work.asked); err != nil {
 		return err
 	}
-	if t.work.err != nil {
-		return fmt.Errorf("%w: FenceFloor: %w", errFence, t.work.err)
+	if l.work.err != nil {
+		return fmt.Errorf("%w: FenceFloor: %w", errNoToken, l.work.err)
 	}
 	return nil
 }
 
-// raiseFence re-obtains the lock, which is ours, with a higher floor.
-func (e *Elector) raiseFence(ctx context.Context, t *term) error {
-	sent := e.now()
-	l, err := e.obtain(ctx, redislock.Options{Token: t.renewal.lock.Token(), FenceFloor: t.work.floor})
+// mintAbove obtains the lock, which is ours, once more, to get a token above floor.
+func (c *candidate) mintAbove(ctx context.Context, l *leadership, floor int64) error {
+	sent := c.now()
+	lock, err := c.obtain(ctx, redislock.Options{Token: l.renewal.lock.Token(), FenceFloor: floor})
 	if err != nil {
-		return fmt.Errorf("%w: %w", errFence, err)
+		return fmt.Errorf("%w: %w", errNoToken, err)
 	}
-	t.renewal.lock, t.fence = l, l.FenceToken()
-	t.extend(sent)
-	t.renewal.schedule()
+	l.term.fence.Store(lock.FenceToken())
+	l.renewal.replace(lock, sent)
 	return nil
 }

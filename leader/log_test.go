@@ -6,54 +6,19 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
 )
 
-// journal keeps log lines.
-type journal struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-// logger writes to the journal up to a level of verbosity.
-func (j *journal) logger(verbosity int) logr.Logger {
-	return funcr.New(func(_, line string) {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.lines = append(j.lines, line)
-	}, funcr.Options{Verbosity: verbosity})
-}
-
-func (j *journal) all() []string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return slices.Clone(j.lines)
-}
-
-// with are the lines that contain all of the texts.
-func (j *journal) with(texts ...string) []string {
-	return slices.DeleteFunc(j.all(), func(line string) bool {
-		return slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(line, text) })
-	})
-}
-
-func logTo(j *journal, verbosity int) func(*Config, *replica) {
-	return func(cfg *Config, _ *replica) { cfg.Logger = j.logger(verbosity) }
-}
-
-// The budgets of lines, at the default verbosity and at V(1) alike, of which the second
-// has what comes again and again.
+// While nothing changes, nothing is logged, not even at V(1), the level of what is
+// repeated.
 func TestSteadyStateLogsNothing(t *testing.T) {
 	for _, verbosity := range []int{0, 1} {
 		bubble(t, func(t *testing.T, server *memServer) {
-			var leaderLog, followerLog journal
+			var leaderLog, followerLog logLines
 			a := newReplica(t, server, "a", logTo(&leaderLog, verbosity)).start(t)
 			await(t, 0, "a leads", a.IsLeader)
 			b := newReplica(t, server, "b", logTo(&followerLog, verbosity)).start(t)
@@ -68,7 +33,7 @@ func TestSteadyStateLogsNothing(t *testing.T) {
 				}
 			}
 			a.join()
-			if len(leaderLog.with(`"Stopped leading"`, `"fence"=1`, `"reason"="stopped"`)) != 1 {
+			if len(leaderLog.with(`"Term ended"`, `"fence"=1`, `"reason"="stopped"`)) != 1 {
 				t.Errorf("the leader logged %q", leaderLog.all())
 			}
 			b.join()
@@ -80,7 +45,8 @@ func TestSteadyStateLogsNothing(t *testing.T) {
 var outages = map[string]func(op string) memFault{
 	"refused": func(string) memFault { return memFault{err: errDown} },
 	"hole":    func(string) memFault { return memFault{before: 2 * time.Second, err: context.DeadlineExceeded} },
-	"mixed": func() func(string) memFault { // as in a failover: nobody listens, nobody answers, then it is not the master
+	// As in a failover: nobody listens, nobody answers, and then it is not the master.
+	"mixed": func() func(string) memFault {
 		errs := []error{errDown, context.DeadlineExceeded, reply("LOADING Redis is loading the dataset in memory"), reply("READONLY You can't write against a read only replica.")}
 		return func(string) memFault { return memFault{err: errs[rand.IntN(len(errs))]} }
 	}(),
@@ -92,10 +58,10 @@ func TestOutageIsLoggedOnceAndCounted(t *testing.T) {
 			bubble(t, func(t *testing.T, server *memServer) {
 				a := newReplica(t, server, "a", nil)
 				b := newReplica(t, server, "b", nil)
-				var quiet, verbose [2]journal
-				for i, r := range []*replica{a, b} { // each writes two logs, so that one shows what the other suppresses
+				var quiet, verbose [2]logLines
+				for i, r := range []*replica{a, b} { // one log shows what the other leaves out
 					logger := logr.New(twoSinks{quiet[i].logger(0).GetSink(), verbose[i].logger(1).GetSink()}).WithValues("name", "test")
-					r.cfg.Logger, r.trouble.logger = logger, logger
+					r.cfg.Logger = logger
 				}
 				a.start(t)
 				await(t, 0, "a leads", a.IsLeader)
@@ -137,7 +103,7 @@ func TestOutageIsLoggedOnceAndCounted(t *testing.T) {
 func countErrors(t *testing.T, lines []string) int {
 	t.Helper()
 	if len(lines) != 1 {
-		t.Fatalf("the end of the outage is told by %q", lines)
+		t.Fatalf("the end of the outage is logged as %q", lines)
 	}
 	sum := 0
 	for _, match := range regexp.MustCompile(`:(\d+)`).FindAllStringSubmatch(lines[0], -1) {
@@ -150,10 +116,10 @@ func countErrors(t *testing.T, lines []string) int {
 	return sum
 }
 
-// What comes again after Redis has answered is news.
+// An error that comes back after Redis has answered is logged again.
 func TestEachOutageIsLogged(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
-		var log journal
+		var log logLines
 		a := newReplica(t, server, "a", logTo(&log, 0)).start(t)
 		await(t, 0, "a leads", a.IsLeader)
 		begin := len(log.all())
@@ -192,11 +158,11 @@ func (s twoSinks) Error(err error, message string, values ...any) {
 	}
 }
 
-// Over a real server, through a whole life with faults, at the highest verbosity.
+// A whole life with faults over a real server, at the highest verbosity.
 func TestLogNeverHoldsAnOwnershipToken(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	var log journal
+	env := newEnvironment(t)
+	var log logLines
 	chatty := func(cfg *Config, _ *replica) {
 		cfg.LeaseDuration = testLease / 2
 		cfg.Logger = log.logger(100)
@@ -204,26 +170,26 @@ func TestLogNeverHoldsAnOwnershipToken(t *testing.T) {
 	}
 	var tokens []string
 	note := func() {
-		if token := s.token(); token != "" && !slices.Contains(tokens, token) {
+		if token := env.token(); token != "" && !slices.Contains(tokens, token) {
 			tokens = append(tokens, token)
 		}
 	}
-	a := s.lead(s.behind("a", chatty))
+	a := env.lead(env.behind("a", chatty))
 	note()
-	s.start(s.behind("b", chatty))
-	s.await("b follows", func() bool { return len(log.with(`"identity"="b"`, `"leader"="a"`)) == 1 })
-	s.proxy.Refuse()
-	s.done(a.lastCtx())
-	s.proxy.Heal()
-	s.await("somebody leads again", func() bool { note(); return len(tokens) == 2 })
-	s.proxy.NoReply(3)
-	s.do("CONFIG", "SET", "maxmemory", "1")
-	s.do("DEL", s.key)
-	s.await("no memory", func() bool { return len(log.with("OOM")) > 0 })
-	s.do("CONFIG", "SET", "maxmemory", "0")
-	s.await("somebody leads once more", func() bool { note(); return len(tokens) == 3 })
+	env.start(env.behind("b", chatty))
+	env.await("b follows", func() bool { return len(log.with(`"identity"="b"`, `"leader"="a"`)) == 1 })
+	env.proxy.Refuse()
+	env.done(a.lastCtx())
+	env.proxy.Heal()
+	env.await("somebody leads again", func() bool { note(); return len(tokens) == 2 })
+	env.proxy.NoReply(3)
+	env.do("CONFIG", "SET", "maxmemory", "1")
+	env.do("DEL", env.key)
+	env.await("no memory", func() bool { return len(log.with("OOM")) > 0 })
+	env.do("CONFIG", "SET", "maxmemory", "0")
+	env.await("somebody leads once more", func() bool { note(); return len(tokens) == 3 })
 	a.join()
-	s.await("a third term", func() bool { note(); return s.holder() == "b" })
+	env.await("a third term", func() bool { note(); return env.holder() == "b" })
 	for _, token := range tokens {
 		if leaks := log.with(token); len(leaks) > 0 {
 			t.Errorf("token %s is in %q", token, leaks)

@@ -13,7 +13,7 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// Those who start together do not try in the same moment.
+// Candidates that start together do not try at the same moment.
 func TestFirstAttemptIsStaggered(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		server.stagger = 70 * time.Millisecond
@@ -25,25 +25,25 @@ func TestFirstAttemptIsStaggered(t *testing.T) {
 	})
 }
 
-// crowd is many electors of one process that share a client.
-type crowd struct {
-	*scene
+// process has many electors that share a client.
+type process struct {
+	*environment
 	locker  *redislock.Client
 	members []*member
 }
 
-// member is one elector of a crowd.
+// member is one elector of a process.
 type member struct {
 	*Elector
 	mu    sync.Mutex
 	terms int
 }
 
-// enter runs one more elector, until the test ends.
-func (c *crowd) enter(name string, change func(*Config)) *member {
-	c.Helper()
+// run adds an elector and runs it until the test ends.
+func (p *process) run(name string, change func(*Config)) *member {
+	p.Helper()
 	m := &member{}
-	cfg := Config{Name: name, LeaseDuration: testLease, DrainTimeout: time.Millisecond}
+	cfg := Config{Name: name, LeaseDuration: testLease, Logger: silent}
 	cfg.Callbacks.OnStartedLeading = func(ctx context.Context, _ Term) {
 		m.mu.Lock()
 		m.terms++
@@ -54,8 +54,8 @@ func (c *crowd) enter(name string, change func(*Config)) *member {
 		change(&cfg)
 	}
 	var err error
-	if m.Elector, err = New(c.locker, cfg); err != nil {
-		c.Fatal(err)
+	if m.Elector, err = New(p.locker, cfg); err != nil {
+		p.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -63,11 +63,11 @@ func (c *crowd) enter(name string, change func(*Config)) *member {
 		defer close(done)
 		_ = m.Run(ctx)
 	}()
-	c.Cleanup(func() {
+	p.Cleanup(func() {
 		cancel()
 		<-done
 	})
-	c.members = append(c.members, m)
+	p.members = append(p.members, m)
 	return m
 }
 
@@ -77,34 +77,34 @@ func (m *member) begun() int {
 	return m.terms
 }
 
-// The others of its process, which share the client and the connection for
-// announcements, do not notice an elector with a callback, a logger or an observer that
-// does not return.
+// An elector is stuck in a callback, in its Logger or in its Observer. The others of
+// its process are not affected, although they share its client and its connection for
+// announcements.
 func TestWedgedElectorDoesNotTouchTheOthers(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	c := &crowd{scene: s, locker: redislock.New(s.client(s.server.Addr()))}
+	env := newEnvironment(t)
+	p := &process{environment: env, locker: redislock.New(env.client(env.server.Addr()))}
 	wedged := make(chan struct{})
 	unwedge := sync.OnceFunc(func() { close(wedged) })
 	stuck := func() { <-wedged }
 	for i := range 20 {
 		for range 2 {
-			c.enter(fmt.Sprint("healthy-", i), nil)
+			p.run(fmt.Sprint("healthy-", i), nil)
 		}
 	}
-	healthy := c.members
-	c.enter("work", func(cfg *Config) { cfg.Callbacks.OnStartedLeading = func(context.Context, Term) { stuck() } })
-	c.enter("news", func(cfg *Config) { cfg.Callbacks.OnNewLeader = func(string) { stuck() } })
-	c.enter("floor", func(cfg *Config) { cfg.FenceFloor = func(context.Context) (int64, error) { stuck(); return 0, nil } })
-	c.enter("observer", func(cfg *Config) { cfg.Observer = wedgedObserver{wedged: stuck} })
-	c.enter("logger", func(cfg *Config) {
+	healthy := p.members
+	p.run("work", func(cfg *Config) { cfg.Callbacks.OnStartedLeading = func(context.Context, Term) { stuck() } })
+	p.run("news", func(cfg *Config) { cfg.Callbacks.OnNewLeader = func(string) { stuck() } })
+	p.run("floor", func(cfg *Config) { cfg.FenceFloor = func(context.Context) (int64, error) { stuck(); return 0, nil } })
+	p.run("observer", func(cfg *Config) { cfg.Observer = wedgedObserver{wedged: stuck} })
+	p.run("logger", func(cfg *Config) {
 		cfg.Logger = funcr.New(func(_, line string) {
 			if strings.Contains(line, "Became leader") {
 				stuck()
 			}
 		}, funcr.Options{})
 	})
-	t.Cleanup(unwedge) // before the electors are waited for
+	t.Cleanup(unwedge) // before the test waits for the electors
 	leading := func() (n int) {
 		for _, m := range healthy {
 			if m.IsLeader() {
@@ -113,7 +113,7 @@ func TestWedgedElectorDoesNotTouchTheOthers(t *testing.T) {
 		}
 		return n
 	}
-	s.await("each name has a leader", func() bool { return leading() == len(healthy)/2 })
+	env.await("each name has a leader", func() bool { return leading() == len(healthy)/2 })
 	for end := time.Now().Add(2 * testLease); time.Now().Before(end); time.Sleep(testLease / 20) {
 		if n := leading(); n != len(healthy)/2 {
 			t.Fatalf("%d of %d names have a leader", n, len(healthy)/2)
@@ -131,10 +131,10 @@ func TestWedgedElectorDoesNotTouchTheOthers(t *testing.T) {
 			t.Errorf("Resign: %v", err)
 		}
 	}
-	s.await("the others lead", func() bool { return leading() == len(healthy)/2 })
+	env.await("the others lead", func() bool { return leading() == len(healthy)/2 })
 }
 
-// wedgedObserver does not return when its elector becomes leader.
+// wedgedObserver blocks its elector when that becomes the leader.
 type wedgedObserver struct {
 	NopObserver
 	wedged func()

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/redisleader/redisleader/redislock"
+	"github.com/redisleader/redisleader/redislock/announce"
 )
 
-// memServer is a lock server in memory, for tests in bubbles. It keeps its own account
-// of who may hold what and panics when an elector breaks the protocol.
+// memServer is a lock server in memory, for tests in bubbles. It keeps account of who
+// may hold what, and panics if a fencing token does not rise.
 type memServer struct {
 	mu      sync.Mutex
 	entries map[string]memEntry
@@ -21,30 +22,31 @@ type memServer struct {
 
 	fault func(op string) memFault // nil: none
 
-	stagger time.Duration // what Stagger returns
-	watches map[*memWatch]bool
-	mute    bool // announcements are lost
+	stagger     time.Duration // what Stagger returns
+	watches     map[*memWatch]bool
+	unannounced bool // announcements are lost
 }
 
 type memEntry struct {
 	token, metadata string
 	fence           int64
 	expires         time.Time
+	requested       bool // somebody asks for its release
 }
 
 // memFault is what happens to one command.
 type memFault struct {
-	before, after time.Duration // latency of the request and of the reply
-	err           error         // in the place of applying it
-	deaf          bool          // the caller waits for the whole latency, whatever becomes of its context
+	before, after  time.Duration // latency of the request and of the reply
+	err            error         // instead of applying it
+	ignoresContext bool          // the caller waits for the reply even if its context ends
 }
 
 var errDown = errors.New("connection refused")
 
 func newMemServer() *memServer { return &memServer{entries: make(map[string]memEntry)} }
 
-// do applies one command between its two latencies, and gives up waiting, but not
-// applying, when ctx ends.
+// do applies one command between its two latencies. The caller stops waiting when ctx
+// ends.
 func (s *memServer) do(ctx context.Context, op string, apply func() error) error {
 	var f memFault
 	s.mu.Lock()
@@ -53,7 +55,7 @@ func (s *memServer) do(ctx context.Context, op string, apply func() error) error
 	if fault != nil {
 		f = fault(op)
 	}
-	if f.deaf {
+	if f.ignoresContext {
 		ctx = context.WithoutCancel(ctx)
 	}
 	if !sleep(ctx, f.before) {
@@ -100,12 +102,24 @@ func (s *memServer) delete(key string) {
 	delete(s.entries, key)
 }
 
-// steal puts somebody else's lock in the place of what is there.
+// steal replaces what is there with somebody else's lock.
 func (s *memServer) steal(key string, ttl time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.fence++
-	s.entries[key] = memEntry{"intruder", "intruder", s.fence, time.Now().Add(ttl)}
+	s.entries[key] = memEntry{token: "intruder", metadata: "intruder", fence: s.fence, expires: time.Now().Add(ttl)}
+}
+
+// requestRelease asks the holder of key for its release.
+func (s *memServer) requestRelease(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry, ok := s.live(key)
+	if !ok {
+		panic("nobody holds " + key)
+	}
+	entry.requested = true
+	s.entries[key] = entry
 }
 
 func (s *memServer) count(op string) int {
@@ -158,9 +172,9 @@ func (s *memServer) obtain(l *memLock, opt *redislock.Options) *redislock.Holder
 		}
 		s.fence = l.fence
 	}
-	s.entries[l.key] = memEntry{l.token, opt.Metadata, l.fence, time.Now().Add(l.ttl)}
+	s.entries[l.key] = memEntry{l.token, opt.Metadata, l.fence, time.Now().Add(l.ttl), entry.requested}
 	if !ok {
-		s.announce(redislock.Taken)
+		s.announce(announce.Acquired)
 	}
 	return nil
 }
@@ -172,9 +186,10 @@ type memLock struct {
 	fence  int64
 	ttl    time.Duration
 
-	mu   sync.Mutex
-	sent time.Time
-	gone bool
+	mu        sync.Mutex
+	sent      time.Time
+	gone      bool
+	requested bool
 }
 
 func (l *memLock) Token() string     { return l.token }
@@ -186,14 +201,14 @@ func (l *memLock) Remaining() time.Duration {
 	if l.gone {
 		return 0
 	}
-	return l.ttl - margin(l.ttl) - time.Since(l.sent)
+	return l.ttl - redislock.Margin(l.ttl) - time.Since(l.sent)
 }
 
 func (l *memLock) Refresh(ctx context.Context, ttl time.Duration, _ *redislock.Options) error {
 	if l.Remaining() <= 0 { // as redislock does
 		return redislock.ErrNotObtained
 	}
-	sent := time.Now()
+	sent, requested := time.Now(), false
 	err := l.server.do(ctx, "refresh", func() error {
 		entry, ok := l.server.live(l.key)
 		if !ok || entry.token != l.token {
@@ -201,14 +216,21 @@ func (l *memLock) Refresh(ctx context.Context, ttl time.Duration, _ *redislock.O
 		}
 		entry.expires = time.Now().Add(ttl)
 		l.server.entries[l.key] = entry
+		requested = entry.requested
 		return nil
 	})
 	if err == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.sent = sent
+		l.sent, l.requested = sent, requested
 	}
 	return err
+}
+
+func (l *memLock) ReleaseRequested() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.requested
 }
 
 func (l *memLock) Release(ctx context.Context) error {
@@ -221,21 +243,21 @@ func (l *memLock) Release(ctx context.Context) error {
 			return redislock.ErrLockNotHeld
 		}
 		delete(l.server.entries, l.key)
-		l.server.announce(redislock.Released)
+		l.server.announce(announce.Released)
 		return nil
 	})
 }
 
-// memWatch hears everything at once, as long as the server is not mute.
+// memWatch hears everything at once, unless announcements are lost.
 type memWatch struct {
 	server *memServer
-	c      chan redislock.Announcement
+	c      chan announce.Announcement
 }
 
 func (s *memServer) Stagger() time.Duration { return s.stagger }
 
 func (s *memServer) Watch(string) watch {
-	w := &memWatch{s, make(chan redislock.Announcement, 1)}
+	w := &memWatch{s, make(chan announce.Announcement, 1)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.watches == nil {
@@ -245,9 +267,9 @@ func (s *memServer) Watch(string) watch {
 	return w
 }
 
-// announce tells all watches. The caller holds mu.
-func (s *memServer) announce(kind redislock.AnnouncementKind) {
-	if s.mute {
+// announce reaches all watches. The caller holds mu.
+func (s *memServer) announce(kind announce.Kind) {
+	if s.unannounced {
 		return
 	}
 	delay := time.Duration(0)
@@ -256,13 +278,13 @@ func (s *memServer) announce(kind redislock.AnnouncementKind) {
 		case <-w.c:
 		default:
 		}
-		w.c <- redislock.Announcement{Kind: kind, Delay: delay}
+		w.c <- announce.Announcement{Kind: kind, Delay: delay}
 		delay += time.Millisecond
 	}
 }
 
-func (w *memWatch) Announcements() <-chan redislock.Announcement { return w.c }
-func (w *memWatch) Join()                                        {}
+func (w *memWatch) Announcements() <-chan announce.Announcement { return w.c }
+func (w *memWatch) Join()                                       {}
 
 func (w *memWatch) Close() {
 	w.server.mu.Lock()

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// A leader that is elected again has a new term, but is no new leader.
+// A leader that is elected again has a new term, but is not a new leader.
 func TestOnNewLeaderSkipsTheSameIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string

@@ -26,11 +26,12 @@ type Observer interface {
 	RenewAttempted(name string, renewal Renewal)
 
 	// TermEnded is called when this candidate is no longer the leader, before the
-	// work's context is cancelled.
+	// context of the work is done, unless that has happened by itself: at the deadline,
+	// or by Term.Fail.
 	TermEnded(name string, reason EndReason, lasted time.Duration)
 
-	// TermDrained is called when the callbacks of an ended term have returned, or
-	// DrainTimeout has passed.
+	// TermDrained is called when the callbacks of a term that has ended have returned,
+	// or when DrainTimeout has passed.
 	TermDrained(name string)
 }
 
@@ -40,11 +41,11 @@ type AcquireResult string
 // Outcomes of an attempt to obtain the lock.
 const (
 	AcquireWon    AcquireResult = "won"
-	AcquireHeld   AcquireResult = "held"   // somebody else holds the lock, or the key holds something else
+	AcquireHeld   AcquireResult = "held"   // by somebody else, or the key holds something else
 	AcquireFailed AcquireResult = "failed" // no answer, or an error
 )
 
-// AcquireResults are all of them.
+// AcquireResults returns all of them.
 func AcquireResults() []AcquireResult { return []AcquireResult{AcquireWon, AcquireHeld, AcquireFailed} }
 
 // Renewal describes one attempt to renew the lease.
@@ -55,7 +56,7 @@ type Renewal struct {
 	Err      error         // nil on success
 }
 
-// EndReason says why a term ended.
+// EndReason says why a term ended. It is a label in metrics and a value in logs.
 type EndReason string
 
 // Reasons for the end of a term.
@@ -64,13 +65,17 @@ const (
 	EndedExpired  EndReason = "expired"  // ErrExpired
 	EndedResigned EndReason = "resigned" // ErrResigned
 	EndedReturned EndReason = "returned" // OnStartedLeading returned before its context was done
+	EndedFailed   EndReason = "failed"   // the work called Term.Fail
+	EndedDeposed  EndReason = "deposed"  // the work called Term.Fail with ErrDeposed
 	EndedPanicked EndReason = "panicked" // a callback panicked
 	EndedStopped  EndReason = "stopped"  // the context given to Run ended
 )
 
-// EndReasons are all of them.
+// EndReasons returns all of them.
 func EndReasons() []EndReason {
-	return []EndReason{EndedLost, EndedExpired, EndedResigned, EndedReturned, EndedPanicked, EndedStopped}
+	return []EndReason{
+		EndedLost, EndedExpired, EndedResigned, EndedReturned, EndedFailed, EndedDeposed, EndedPanicked, EndedStopped,
+	}
 }
 
 // NopObserver does nothing.

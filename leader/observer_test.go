@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// chronicle writes down each call of an Observer, and what the getters of the elector
-// say meanwhile. Renewals that follow another with the same outcome are left out.
-type chronicle struct {
+// observerCalls is an Observer that records its calls, and what the getters of the
+// elector return during them. A call that equals the one before is left out.
+type observerCalls struct {
 	e      *Elector
 	lasted time.Duration // of the last term that ended
 	mu     sync.Mutex
 	calls  []string
 }
 
-func (c *chronicle) note(format string, args ...any) {
+func (c *observerCalls) note(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	call := fmt.Sprintf(format, args...)
@@ -28,8 +28,8 @@ func (c *chronicle) note(format string, args ...any) {
 	}
 }
 
-// take returns what was written down since the last call.
-func (c *chronicle) take() []string {
+// take returns what was recorded since the last take.
+func (c *observerCalls) take() []string {
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,35 +38,35 @@ func (c *chronicle) take() []string {
 	return calls
 }
 
-func (c *chronicle) ElectorCreated(name string, e *Elector) {
+func (c *observerCalls) ElectorCreated(name string, e *Elector) {
 	c.e = e
 	c.note("created %s leader=%t", name, e.IsLeader())
 }
-func (c *chronicle) AcquireAttempted(name string, result AcquireResult) {
+func (c *observerCalls) AcquireAttempted(name string, result AcquireResult) {
 	c.note("acquire %s", result)
 }
-func (c *chronicle) LeaderChanged(name string, l Leader) {
+func (c *observerCalls) LeaderChanged(name string, l Leader) {
 	c.note("leader is %s %d", l.Identity, l.FenceToken)
 }
-func (c *chronicle) TermStarted(name string, fence int64) {
+func (c *observerCalls) TermStarted(name string, fence int64) {
 	c.note("term %d started leader=%t", fence, c.e.IsLeader())
 }
-func (c *chronicle) RenewAttempted(name string, r Renewal) {
+func (c *observerCalls) RenewAttempted(name string, r Renewal) {
 	if r.Err != nil {
 		c.note("renewal failed leader=%t", c.e.IsLeader())
 		return
 	}
 	c.note("renewed after %d attempts, margin %v", r.Attempts, r.Margin)
 }
-func (c *chronicle) TermEnded(name string, reason EndReason, lasted time.Duration) {
+func (c *observerCalls) TermEnded(name string, reason EndReason, lasted time.Duration) {
 	c.note("term ended: %s, leader=%t", reason, c.e.IsLeader())
 	c.lasted = lasted
 }
-func (c *chronicle) TermDrained(name string) { c.note("drained") }
+func (c *observerCalls) TermDrained(name string) { c.note("drained") }
 
 func TestObserverSeesAWholeLife(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
-		var seen chronicle
+		var seen observerCalls
 		expect := func(when string, want ...string) {
 			t.Helper()
 			if got := seen.take(); !reflect.DeepEqual(got, want) {
@@ -127,7 +127,7 @@ func TestObserverSeesAWholeLife(t *testing.T) {
 
 func TestObserverIsNotToldOfATermThatNeverBegan(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
-		var seen chronicle
+		var seen observerCalls
 		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
 			cfg.Observer = &seen
 			cfg.FenceFloor = func(ctx context.Context) (int64, error) { <-ctx.Done(); return 0, ctx.Err() }
@@ -144,7 +144,7 @@ func TestOutcomesAreListed(t *testing.T) {
 	if got := AcquireResults(); len(got) != 3 {
 		t.Errorf("AcquireResults = %v", got)
 	}
-	if got := EndReasons(); len(got) != 6 {
+	if got := EndReasons(); len(got) != 8 {
 		t.Errorf("EndReasons = %v", got)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// panics keeps the first panic of a callback until Run can continue it on the caller's
-// goroutine.
+// panics remembers the first panic of a callback until Run can continue it on the
+// caller's goroutine.
 type panics struct {
 	logger logr.Logger
 	end    atomic.Pointer[context.CancelCauseFunc] // ends the Run
@@ -18,24 +18,24 @@ type panics struct {
 
 type panicValue struct{ value any }
 
-// start forgets the panic of an earlier Run and takes what ends this one.
+// start forgets the panic of an earlier Run. end ends the new one.
 func (p *panics) start(end context.CancelCauseFunc) {
 	p.end.Store(&end)
 	p.first.Store(nil)
 }
 
-// keep takes the result of recover. The stack is logged, because the panic that
+// record takes the result of recover. The stack is logged, because the panic that
 // continues from Run has another.
-func (p *panics) keep(recovered any) {
+func (p *panics) record(recovered any) {
 	if recovered != nil && p.first.CompareAndSwap(nil, &panicValue{recovered}) {
 		p.logger.Error(nil, "Callback panicked", "panic", recovered, "stack", string(debug.Stack()))
-		(*p.end.Load())(errPanicked)
+		(*p.end.Load())(ErrPanicked)
 	}
 }
 
-func (p *panics) kept() bool { return p.first.Load() != nil }
+func (p *panics) recorded() bool { return p.first.Load() != nil }
 
-// resume continues the panic that was kept, if any.
+// resume continues the panic that was recorded, if any.
 func (p *panics) resume() {
 	if first := p.first.Load(); first != nil {
 		panic(first.value)

@@ -12,13 +12,13 @@ import (
 // stopped does not wait for the others.
 func TestStoppedWhileAnotherOfTheSameClientListens(t *testing.T) {
 	t.Parallel()
-	s := newScene(t)
-	locker := redislock.New(s.client(s.server.Addr()))
+	env := newEnvironment(t)
+	locker := redislock.New(env.client(env.server.Addr()))
 	ended := make(map[string]chan error)
 	stop := make(map[string]context.CancelFunc)
 	for _, name := range []string{"one", "other"} {
-		s.do("HSET", lockKey(defaultKeyPrefix, name), "token", "somebody", "metadata", "somebody", "fence", "1")
-		e, err := New(locker, Config{Name: name, LeaseDuration: testLease, Callbacks: Callbacks{OnStartedLeading: func(context.Context, Term) {}}})
+		env.do("HSET", LockKey("", name), "token", "somebody", "metadata", "somebody", "fence", "1")
+		e, err := New(locker, Config{Name: name, LeaseDuration: testLease, Logger: silent, Callbacks: Callbacks{OnStartedLeading: func(context.Context, Term) {}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,7 +27,7 @@ func TestStoppedWhileAnotherOfTheSameClientListens(t *testing.T) {
 		ended[name], stop[name] = done, cancel
 		go func() { done <- e.Run(ctx) }()
 	}
-	s.await("both listen", func() bool { return len(s.redis.PubSubChannels(t.Context(), "*").Val()) == 2 })
+	env.await("both listen", func() bool { return len(env.redis.PubSubChannels(t.Context(), "*").Val()) == 2 })
 	for _, name := range []string{"one", "other"} {
 		stop[name]()
 		select {

@@ -1,97 +1,138 @@
 package leader
 
 import (
-	"encoding/json"
-	"net/http"
-	"strconv"
+	"slices"
+	"sync/atomic"
+	"time"
 )
 
-// status is one elector in the reply of StatusHandler.
-type status struct {
-	Name      string  `json:"name"`
-	Identity  string  `json:"identity"`
-	State     string  `json:"state"`
-	Leader    string  `json:"leader"`
-	Fence     string  `json:"fenceToken"` // text: numbers in JSON lose digits beyond 2^53 in some readers
-	Remaining float64 `json:"remainingSeconds"`
+// Status is a snapshot of an elector, for handlers, pages and people. Its parts are
+// read one after the other: if the leader changes meanwhile, they may disagree.
+type Status struct {
+	// At is when the snapshot was taken, by this machine's wall clock.
+	At time.Time
+
+	// Name and Identity are those of the Config.
+	Name, Identity string
+
+	// State is what this candidate does.
+	State State
+
+	// Leader is who leads, as far as this candidate knows. Its Identity is "" if that
+	// is not known.
+	Leader Leader
+
+	// LeaderSince is when the leader's term began. It is zero if that is not known. For
+	// another candidate's term it is read from the fencing token, and so comes from the
+	// clock of the Redis server.
+	LeaderSince time.Time
+
+	// LeaseRemaining is how long the leader's lease lasts unless it is renewed: the
+	// term of this candidate, or what was left of another's lease when this candidate
+	// last looked, less the time since. It is 0 if nobody is known to lead and negative
+	// if the lock has no time to live.
+	LeaseRemaining time.Duration
+
+	// LeaseTotal is what LeaseRemaining is a part of: RenewDeadline for this
+	// candidate's term and LeaseDuration for another's, both from this candidate's
+	// Config.
+	LeaseTotal time.Duration
+
+	// Overdue is how long ago a term of this candidate was due to end, if it has not
+	// begun to step down, and otherwise 0. See Elector.Check.
+	Overdue time.Duration
+
+	// LastTerms are up to ten terms of this candidate that have ended, the latest
+	// first.
+	LastTerms []PastTerm
 }
 
-// States of an elector.
+// State is what a candidate does.
+type State string
+
+// States of a candidate.
 const (
-	stateStopped   = "stopped"   // Run is not running
-	stateCandidate = "candidate" // competing
-	stateLeading   = "leading"
-	stateDraining  = "draining" // the term has ended, its work has not
+	StateStopped   State = "stopped"   // Run is not running
+	StateCandidate State = "candidate" // competing
+	StateLeading   State = "leading"
+	StateDraining  State = "draining" // the term has ended, its work has not
 )
 
-// StatusHandler serves the state of electors as a JSON array of objects with name,
-// identity, state (stopped, candidate, leading or draining), leader, fenceToken (of the
-// leader, as text) and remainingSeconds (of this candidate's own term, 0 if it does not
-// lead).
-//
-// To a browser, which is whoever accepts text/html rather than application/json, it
-// serves the same as a page, with what is left of the lease and this candidate's last
-// ten terms. With the query format=json it is JSON for everybody. The page is
-// self-contained and asks again by itself, at its own address.
-func StatusHandler(electors ...*Elector) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		all := make([]status, 0, len(electors))
-		for _, e := range electors {
-			all = append(all, e.status())
-		}
-		writeStatus(w, r, http.StatusOK, electors, all)
-	})
+// PastTerm is a term of this candidate that has ended.
+type PastTerm struct {
+	FenceToken int64
+	StartedAt  time.Time // by this machine's wall clock
+	Lasted     time.Duration
+	Reason     EndReason
 }
 
-// LeaderHandler is for routing to the leader: it serves 200 if this candidate leads, by
-// the clocks at the time of the request, and 503 if it does not. The body is that of
-// StatusHandler, which says who leads as far as this candidate knows. Do not use it as
-// a readiness probe: a rolling update would wait for a follower to lead.
-func LeaderHandler(e *Elector) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, code := e.status(), http.StatusServiceUnavailable
-		if s.State == stateLeading {
-			code = http.StatusOK
-		}
-		writeStatus(w, r, code, []*Elector{e}, []status{s})
-	})
-}
-
-// writeStatus writes the states of electors in the form that the reader asks for. An
-// error is the reader's: it has gone away.
-func writeStatus(w http.ResponseWriter, r *http.Request, code int, electors []*Elector, all []status) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Vary", "Accept")
-	if wantsPage(r) {
-		newPage(electors, all).write(w, code)
-		return
+// Status returns a snapshot. It does no I/O and waits for nobody.
+func (e *Elector) Status() Status {
+	s := Status{
+		At:        time.Now(),
+		Name:      e.cfg.Name,
+		Identity:  e.cfg.Identity,
+		State:     e.state(),
+		Overdue:   max(0, e.overdue()),
+		LastTerms: slices.Clone(e.history.latest()),
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(all)
-}
-
-func (e *Elector) status() status {
-	s := status{Name: e.cfg.Name, Identity: e.cfg.Identity, State: e.state()}
-	if leader, ok := e.Leader(); ok {
-		s.Leader, s.Fence = leader.Identity, strconv.FormatInt(leader.FenceToken, 10)
-	}
+	s.Leader, _ = e.Leader()
 	if t, ok := e.Term(); ok {
-		s.Remaining = t.Remaining().Seconds()
+		s.LeaderSince, s.LeaseRemaining, s.LeaseTotal = t.StartedAt(), t.Remaining(), e.timing.deadline
+		return s
+	}
+	if seen := e.observed.Load(); s.Leader.Identity != "" && seen != nil {
+		s.LeaderSince = mintedAt(seen.leader.FenceToken, s.At)
+		s.LeaseRemaining = seen.remaining(e.now())
+		s.LeaseTotal = max(s.LeaseRemaining, e.timing.lease)
 	}
 	return s
 }
 
-func (e *Elector) state() string {
+func (e *Elector) state() State {
 	held := e.held.Load()
 	switch {
 	case e.IsLeader():
-		return stateLeading
-	case held != nil && closed(held.work.begin):
-		return stateDraining
+		return StateLeading
+	case held != nil && held.begun.Load():
+		return StateDraining
 	case e.running.Load():
-		return stateCandidate
+		return StateCandidate
 	default:
-		return stateStopped
+		return StateStopped
 	}
+}
+
+// mintedAt is when a fencing token was minted, by the clock of the server. A token is
+// that time in microseconds, unless the counter or a floor is ahead of the clock. Then
+// the result is zero.
+func mintedAt(fence int64, now time.Time) time.Time {
+	const ahead, year = time.Minute, 365 * 24 * time.Hour
+	t := time.UnixMicro(fence)
+	if t.After(now.Add(ahead)) || t.Before(now.Add(-20*year)) {
+		return time.Time{}
+	}
+	return t
+}
+
+// maxHistory is how many of its own ended terms an elector remembers.
+const maxHistory = 10
+
+// history holds the latest terms of one elector. The goroutine of Run adds to it. Any
+// goroutine may read it, and none waits for another.
+type history struct{ terms atomic.Pointer[[]PastTerm] }
+
+// add makes a new list: one that was handed out does not change.
+func (h *history) add(t PastTerm) {
+	terms := append([]PastTerm{t}, h.latest()...)
+	terms = terms[:min(len(terms), maxHistory)]
+	h.terms.Store(&terms)
+}
+
+// latest are the terms, the last one first. Do not modify them.
+func (h *history) latest() []PastTerm {
+	if terms := h.terms.Load(); terms != nil {
+		return *terms
+	}
+	return nil
 }

@@ -2,223 +2,201 @@ package leader
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"math"
-	"net/http"
-	"net/http/httptest"
 	"reflect"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// askStatus asks a StatusHandler.
-func askStatus(t *testing.T, handler http.Handler) []map[string]any {
+// want checks what Status says, but for the times, which it returns for a closer look.
+func (r *replica) want(t *testing.T, when string, state State, leader Leader) Status {
 	t.Helper()
-	reply := httptest.NewRecorder()
-	handler.ServeHTTP(reply, httptest.NewRequest(http.MethodGet, "/leader", nil))
-	var all []map[string]any
-	if err := json.Unmarshal(reply.Body.Bytes(), &all); err != nil || reply.Code != http.StatusOK {
-		t.Errorf("%d %q: %v", reply.Code, reply.Body, err)
+	s := r.Status()
+	if s.Name != "test" || s.Identity != r.cfg.Identity || s.State != state || !reflect.DeepEqual(s.Leader, leader) {
+		t.Errorf("%s: %q %q %s, leader %+v; want %s, leader %+v", when, s.Name, s.Identity, s.State, s.Leader, state, leader)
 	}
-	if kind := reply.Header().Get("Content-Type"); kind != "application/json" {
-		t.Errorf("Content-Type %q", kind)
+	if !s.At.Equal(time.Now()) {
+		t.Errorf("%s: At = %v, want %v", when, s.At, time.Now())
 	}
-	return all
+	return s
 }
 
-func TestStatusInEveryState(t *testing.T) {
+func TestStatusInEachState(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
-		finish := make(chan struct{})
+		zone := map[string]string{"zone": "z1"}
+		server.fence = time.Now().UnixMicro() - 1 // as the server's clock would mint them
 		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
-			cfg.Callbacks.OnStartedLeading = func(context.Context, Term) { <-finish }
+			cfg.Metadata = zone
+			cfg.Callbacks.OnStartedLeading = func(ctx context.Context, _ Term) { <-ctx.Done(); time.Sleep(testLease) }
 		})
 		b := newReplica(t, server, "b", nil)
-		handler := StatusHandler(a.Elector, b.Elector)
-		expect := func(when string, want ...map[string]any) {
-			t.Helper()
-			synctest.Wait()
-			for i, got := range askStatus(t, handler) {
-				identity := []string{"a", "b"}[i]
-				want[i]["name"], want[i]["identity"] = "test", identity
-				if left, ok := got["remainingSeconds"].(float64); ok {
-					got["remainingSeconds"] = math.Round(left*100) / 100
-				}
-				if !reflect.DeepEqual(got, want[i]) {
-					t.Errorf("%s: %s is\n%v, want\n%v", when, identity, got, want[i])
-				}
-			}
+		nobody := Leader{}
+
+		s := a.want(t, "before Run", StateStopped, nobody)
+		if s.LeaseRemaining != 0 || s.LeaseTotal != 0 || !s.LeaderSince.IsZero() || s.Overdue != 0 || len(s.LastTerms) != 0 {
+			t.Errorf("before Run: %+v", s)
 		}
-		is := func(state, leader, fence string, remaining float64) map[string]any {
-			return map[string]any{"state": state, "leader": leader, "fenceToken": fence, "remainingSeconds": remaining}
-		}
-		expect("at first", is("stopped", "", "", 0), is("stopped", "", "", 0))
+
+		begin := time.Now()
 		a.start(t)
-		synctest.Wait()
-		b.start(t)
-		expect("a leads", is("leading", "a", "1", 1), is("candidate", "a", "1", 0))
-		time.Sleep(100 * time.Millisecond)
-		expect("a leads on", is("leading", "a", "1", 0.9), is("candidate", "a", "1", 0))
-		a.stop()
-		expect("a drains", is("draining", "", "", 0), is("candidate", "a", "1", 0))
-		close(finish)
-		await(t, testLease, "b leads", b.IsLeader)
-		expect("b leads", is("stopped", "", "", 0), is("leading", "b", "2", 1))
-		b.join()
-		expect("at last", is("stopped", "", "", 0), is("stopped", "", "", 0))
-	})
-}
-
-func TestStatusBeforeTheTermBegins(t *testing.T) {
-	bubble(t, func(t *testing.T, server *memServer) {
-		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
-			cfg.FenceFloor = func(context.Context) (int64, error) { time.Sleep(time.Second); return 9, nil }
-		}).start(t)
-		synctest.Wait()
-		if got := askStatus(t, StatusHandler(a.Elector))[0]["state"]; got != "candidate" || !a.holds() {
-			t.Errorf("state %v while the resource is asked, holds the lock %t", got, a.holds())
-		}
-	})
-}
-
-func TestStatusOfNoElectorIsAnEmptyArray(t *testing.T) {
-	reply := httptest.NewRecorder()
-	StatusHandler().ServeHTTP(reply, httptest.NewRequest(http.MethodGet, "/", nil))
-	if got := strings.TrimSpace(reply.Body.String()); got != "[]" {
-		t.Errorf("body %q", got)
-	}
-}
-
-func TestHealthzAdaptor(t *testing.T) {
-	bubble(t, func(t *testing.T, server *memServer) {
-		health := NewHealthzAdaptor(time.Second)
-		healthy := func(when string) {
-			t.Helper()
-			synctest.Wait()
-			if err := health.Check(httptest.NewRequest(http.MethodGet, "/healthz", nil)); err != nil {
-				t.Errorf("%s: Check = %v", when, err)
-			}
-		}
-		if health.Name() != "leaderElection" {
-			t.Errorf("Name = %q", health.Name())
-		}
-		healthy("without an elector")
-		frozen, thaw := make(chan struct{}, 1), make(chan struct{})
-		a := newReplica(t, server, "a", func(cfg *Config, r *replica) { cfg.Observer = &freezer{recorder{r: r}, frozen, thaw} })
-		b := newReplica(t, server, "b", nil)
-		health.SetLeaderElection(a.Elector)
-		healthy("before Run")
-		a.start(t)
-		healthy("as leader")
-		time.Sleep(a.timing.deadline + time.Second)
-		healthy("wedged, at the edge of what is tolerated")
-		time.Sleep(time.Millisecond)
-		if err := health.Check(nil); err == nil || !strings.Contains(err.Error(), `"test"`) || !strings.Contains(err.Error(), "1.001s") {
-			t.Errorf("wedged: Check = %v, want the name and how long", err)
-		}
-		b.start(t)
-		health.SetLeaderElection(b.Elector)
-		healthy("as candidate")
-		close(thaw)
-		health.SetLeaderElection(a.Elector)
-		healthy("unwedged")
-		if err := a.lastTerm().Check(); !errors.Is(err, ErrExpired) {
-			t.Errorf("the term ended with %v", err)
-		}
-	})
-}
-
-// Work that is slow to stop does not make its process unhealthy while the lease is
-// renewed.
-func TestDrainingIsHealthy(t *testing.T) {
-	bubble(t, func(t *testing.T, server *memServer) {
-		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
-			cfg.Callbacks.OnStartedLeading = func(ctx context.Context, _ Term) { <-ctx.Done(); time.Sleep(2 * testLease) }
-		}).start(t)
 		await(t, 0, "a leads", a.atWork)
-		a.stop()
-		for !closed(a.done) {
-			if err := a.Check(0); err != nil {
-				t.Fatalf("Check = %v", err)
-			}
-			time.Sleep(testLease / 10)
-		}
-	})
-}
-
-func TestLeaderHandler(t *testing.T) {
-	bubble(t, func(t *testing.T, server *memServer) {
-		finish := make(chan struct{})
-		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
-			cfg.Callbacks.OnStartedLeading = func(context.Context, Term) { <-finish }
-		})
-		b := newReplica(t, server, "b", nil)
-		expect := func(when string, r *replica, code int, state, leader string) {
-			t.Helper()
-			synctest.Wait()
-			reply := accept(LeaderHandler(r.Elector), "", "/leader")
-			var all []status
-			if err := json.Unmarshal(reply.Body.Bytes(), &all); err != nil || len(all) != 1 {
-				t.Fatalf("%q: %v", reply.Body, err)
-			}
-			if reply.Code != code || all[0].State != state || all[0].Leader != leader {
-				t.Errorf("%s: %s answers %d %+v", when, r.cfg.Identity, reply.Code, all)
-			}
-			if page := accept(LeaderHandler(r.Elector), browserAccepts, "/leader"); page.Code != code || !strings.Contains(page.Body.String(), "<main>") {
-				t.Errorf("%s: %s shows a browser %d %s", when, r.cfg.Identity, page.Code, page.Body)
-			}
-		}
-		expect("at first", a, 503, "stopped", "")
-		a.start(t)
-		synctest.Wait()
-		b.start(t)
-		expect("a leads", a, 200, "leading", "a")
-		expect("a leads", b, 503, "candidate", "a")
-		a.stop()
-		expect("a drains", a, 503, "draining", "")
-		close(finish)
-		await(t, testLease, "b leads", b.IsLeader)
-		expect("b leads", b, 200, "leading", "b")
-		server.setFault(func(string) memFault { return memFault{before: time.Hour, err: errDown} })
-		b.suspend(b.timing.deadline) // nothing has run yet that could have noticed
-		if reply := accept(LeaderHandler(b.Elector), "", "/leader"); reply.Code != 503 {
-			t.Errorf("after its deadline b answers %d", reply.Code)
-		}
-	})
-}
-
-func TestHealthzHandler(t *testing.T) {
-	bubble(t, func(t *testing.T, server *memServer) {
-		thaw := make(chan struct{})
-		a := newReplica(t, server, "a", func(cfg *Config, r *replica) { cfg.Observer = &freezer{recorder{r: r}, nil, thaw} })
-		b := newReplica(t, server, "b", nil)
-		expect := func(when string, handler http.Handler, code int, body string) {
-			t.Helper()
-			synctest.Wait()
-			reply := accept(handler, "", "/healthz")
-			if reply.Code != code || strings.TrimSpace(reply.Body.String()) != body || reply.Header().Get("Content-Type") != "text/plain; charset=utf-8" || reply.Header().Get("Cache-Control") != "no-store" {
-				t.Errorf("%s: %d %q %v", when, reply.Code, reply.Body, reply.Header())
-			}
-		}
-		both := HealthzHandler(time.Second, a.Elector, b.Elector)
-		expect("of none", HealthzHandler(time.Second), 200, "ok")
-		expect("at first", both, 200, "ok")
-		a.start(t)
-		expect("a leads", both, 200, "ok")
-		time.Sleep(a.timing.deadline + time.Second)
-		expect("wedged, at the edge of what is tolerated", both, 200, "ok")
+		self := Leader{"a", a.lastTerm().FenceToken(), zone}
 		time.Sleep(time.Millisecond)
-		expect("wedged", both, 503, `leader: "test": the term of "a" ended 1.001s ago and was not stepped down from`)
+		s = a.want(t, "a leads", StateLeading, self)
+		if s.LeaseRemaining != a.timing.deadline-time.Millisecond || s.LeaseTotal != a.timing.deadline || !s.LeaderSince.Equal(begin) || len(s.LastTerms) != 0 {
+			t.Errorf("a leads: %+v", s)
+		}
+
 		b.start(t)
-		await(t, testLease, "b leads", b.IsLeader)
-		expect("b alone", HealthzHandler(time.Second, b.Elector), 200, "ok")
-		close(thaw)
-		expect("unwedged", both, 200, "ok")
+		synctest.Wait()
+		looked := time.Now()
+		time.Sleep(10 * time.Millisecond)
+		s = b.want(t, "b follows", StateCandidate, self)
+		if age := time.Since(looked); s.LeaseRemaining != testLease-time.Millisecond-age || s.LeaseTotal != testLease || !s.LeaderSince.Equal(begin) {
+			t.Errorf("b follows, and looked %v ago: %+v", age, s)
+		}
+
+		a.stop()
+		synctest.Wait()
+		lasted := time.Since(begin)
+		s = a.want(t, "a drains", StateDraining, nobody)
+		want := []PastTerm{{self.FenceToken, begin, lasted, EndedStopped}}
+		if s.LeaseRemaining != 0 || !reflect.DeepEqual(s.LastTerms, want) || s.Overdue != 0 {
+			t.Errorf("a drains: %+v, want past terms %+v", s, want)
+		}
 		b.join()
-		server.setFault(func(string) memFault { return memFault{err: errDown} })
-		time.Sleep(time.Minute)
-		expect("a candidate without Redis", both, 200, "ok")
+		b.want(t, "after b's Run", StateStopped, self) // a still holds the lock
+		<-a.done
+		a.want(t, "after Run", StateStopped, nobody)
+		time.Sleep(testLease)
+		b.want(t, "long after b's Run", StateStopped, nobody)
 	})
+}
+
+// Without Redis a candidate knows nobody; a leader is one until its deadline.
+func TestStatusInAnOutage(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		down := func(string) memFault { return memFault{err: errDown} }
+		server.setFault(down)
+		a := newReplica(t, server, "a", nil).start(t)
+		time.Sleep(testLease)
+		a.want(t, "without Redis", StateCandidate, Leader{})
+		server.setFault(nil)
+		await(t, testLease, "a leads", a.atWork)
+		self := Leader{Identity: "a", FenceToken: a.lastTerm().FenceToken()}
+		b := newReplica(t, server, "b", nil).start(t)
+		synctest.Wait()
+		server.setFault(down)
+		time.Sleep(a.timing.deadline - time.Millisecond)
+		a.want(t, "before the deadline", StateLeading, self)
+		b.want(t, "before the deadline", StateCandidate, self)
+		time.Sleep(testLease - a.timing.deadline)
+		synctest.Wait()
+		a.want(t, "after the deadline", StateCandidate, Leader{})
+		s := b.want(t, "just before the lease runs out", StateCandidate, self)
+		if s.LeaseRemaining <= 0 || s.LeaseRemaining > time.Millisecond {
+			t.Errorf("%v of the lease remain, want up to 1ms", s.LeaseRemaining)
+		}
+		time.Sleep(time.Millisecond)
+		if s = b.want(t, "after the lease", StateCandidate, Leader{}); s.LeaseRemaining != 0 || !s.LeaderSince.IsZero() {
+			t.Errorf("after the lease: %+v", s)
+		}
+	})
+}
+
+// A process that was frozen past its deadline says so at its first look.
+func TestStatusAfterAFreeze(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		a := newReplica(t, server, "a", nil).start(t)
+		await(t, 0, "a leads", a.atWork)
+		a.suspend(a.timing.deadline + time.Second)
+		s := a.want(t, "after the freeze", StateDraining, Leader{})
+		if s.LeaseRemaining != 0 || s.Overdue != time.Second {
+			t.Errorf("after the freeze: %+v, want to be overdue for 1s", s)
+		}
+		await(t, 2*testLease, "a leads again", a.atWork)
+		if s := a.Status(); s.Overdue != 0 || len(s.LastTerms) != 1 || s.LastTerms[0].Reason != EndedExpired {
+			t.Errorf("later: %+v", s)
+		}
+	})
+}
+
+// The goroutine of Run is stuck in an Observer. The term ends all the same, but the
+// candidate does not step down.
+func TestStatusOfAnElectorThatHangs(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		release := make(chan struct{})
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.Observer = wedgedObserver{wedged: func() { <-release }}
+		}).start(t)
+		synctest.Wait()
+		a.want(t, "at first", StateLeading, Leader{Identity: "a", FenceToken: 1})
+		time.Sleep(a.timing.deadline + time.Second)
+		if s := a.want(t, "after the deadline", StateDraining, Leader{}); s.Overdue != time.Second {
+			t.Errorf("overdue for %v, want 1s", s.Overdue)
+		}
+		close(release)
+		a.join()
+		if s := a.want(t, "in the end", StateStopped, Leader{}); s.Overdue != 0 {
+			t.Errorf("overdue for %v", s.Overdue)
+		}
+	})
+}
+
+// The lock of somebody who has lost its time to live stays.
+func TestStatusOfALockWithoutTimeToLive(t *testing.T) {
+	t.Parallel()
+	env := newEnvironment(t)
+	env.do("HSET", env.key, "token", "theirs", "metadata", "them", "fence", 7)
+	a := env.start(env.behind("a", nil))
+	env.await("a follows", func() bool { return a.GetLeader() == "them" })
+	s := a.Status()
+	if s.State != StateCandidate || s.LeaseRemaining >= 0 || s.LeaseTotal != testLease || s.Leader.FenceToken != 7 || !s.LeaderSince.IsZero() {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestLastTermsAreTheLatestTen(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.Callbacks.OnStartedLeading = func(_ context.Context, term Term) { time.Sleep(time.Second); term.Fail(nil) }
+		}).start(t)
+		await(t, time.Hour, "some terms", func() bool { return a.stops() == maxHistory+3 })
+		a.join()
+		last := a.Status().LastTerms
+		if len(last) != 10 {
+			t.Fatalf("%d terms, want 10", len(last))
+		}
+		for i, past := range last {
+			if want := int64(maxHistory + 3 - i); past.FenceToken != want || past.Reason != EndedFailed || past.Lasted != time.Second {
+				t.Errorf("term %d is %+v, want fencing token %d", i, past, want)
+			}
+		}
+		last[0].Reason = "changed by its owner"
+		if again := a.Status().LastTerms[0]; again.Reason != EndedFailed {
+			t.Errorf("a snapshot that was changed changed the next: %+v", again)
+		}
+	})
+}
+
+// A fencing token is a time, unless the counter or a floor was ahead of the clock.
+func TestTimeOfAFencingToken(t *testing.T) {
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		fence int64
+		want  time.Time
+	}{
+		{now.UnixMicro(), now},
+		{now.Add(-time.Hour).UnixMicro() + 1, now.Add(-time.Hour + time.Microsecond)},
+		// Two machines' clocks differ.
+		{now.Add(30 * time.Second).UnixMicro(), now.Add(30 * time.Second)},
+		{now.Add(2 * time.Minute).UnixMicro(), time.Time{}},
+		{0, time.Time{}},
+		{7, time.Time{}},
+		{1 << 52, time.Time{}},
+	} {
+		if got := mintedAt(c.fence, now); !got.Equal(c.want) {
+			t.Errorf("mintedAt(%d) = %v, want %v", c.fence, got, c.want)
+		}
+	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/go-logr/logr/funcr"
 )
 
-// A goroutine of Run that is stuck in a logger must not keep the work from learning
-// that its term is over.
+// The goroutine of Run is stuck in a Logger. The work learns of the end of its term
+// nevertheless.
 func TestTermEndsThoughTheLoggerBlocks(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		unblock := make(chan struct{})
@@ -37,10 +37,62 @@ func TestTermEndsThoughTheLoggerBlocks(t *testing.T) {
 	})
 }
 
+// A renewal that succeeded counts even if a Logger blocks before the next one.
+func TestRenewalCountsThoughTheLoggerBlocks(t *testing.T) {
+	const blocked = 500 * time.Millisecond
+	bubble(t, func(t *testing.T, server *memServer) {
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.Logger = funcr.New(func(_, line string) {
+				if strings.Contains(line, "answers again") {
+					time.Sleep(blocked)
+				}
+			}, funcr.Options{})
+		}).start(t)
+		await(t, 0, "a leads", a.atWork)
+		term := a.lastTerm()
+		refused := false
+		server.setFault(func(op string) memFault {
+			if op == "refresh" && !refused {
+				refused = true
+				return memFault{err: errDown}
+			}
+			return memFault{}
+		})
+		time.Sleep(a.timing.deadline + time.Millisecond) // of the last renewal but one
+		if err := term.Check(); err != nil {
+			t.Errorf("the renewed term has ended: %v", err)
+		}
+		time.Sleep(3 * testLease)
+		if a.lastTerm() != term || !a.IsLeader() {
+			t.Errorf("the term has ended: %v", term.Check())
+		}
+		a.join()
+	})
+}
+
+// OnStoppedLeading runs as well: it may be what exits the program.
+func TestOnStoppedLeadingRunsThoughTheLoggerBlocks(t *testing.T) {
+	bubble(t, func(t *testing.T, server *memServer) {
+		unblock := make(chan struct{})
+		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
+			cfg.Logger = funcr.New(func(_, line string) {
+				if strings.Contains(line, "Term ended") {
+					<-unblock
+				}
+			}, funcr.Options{})
+		}).start(t)
+		await(t, 0, "a leads", a.atWork)
+		a.stop()
+		await(t, time.Second, "OnStoppedLeading", func() bool { return a.stops() == 1 })
+		close(unblock)
+		a.join()
+	})
+}
+
 // A resource that never answers must not keep the others from leading.
 func TestHangingFenceFloorGivesTheLockBack(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
-		var log journal
+		var log logLines
 		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
 			cfg.Logger = log.logger(0)
 			cfg.FenceFloor = func(ctx context.Context) (int64, error) {
@@ -51,7 +103,7 @@ func TestHangingFenceFloorGivesTheLockBack(t *testing.T) {
 		synctest.Wait()
 		b := newReplica(t, server, "b", nil).start(t)
 		await(t, testLease+time.Millisecond, "b leads", b.IsLeader)
-		if len(a.recorded()) != 0 || len(log.with("Cannot settle the fencing token")) != 1 {
+		if len(a.recorded()) != 0 || len(log.with("Cannot get a usable fencing token")) != 1 {
 			t.Errorf("events %q, log %q", a.recorded(), log.all())
 		}
 		a.join()
@@ -59,11 +111,11 @@ func TestHangingFenceFloorGivesTheLockBack(t *testing.T) {
 	})
 }
 
-// Trouble with the resource is not trouble with Redis, and is logged once however often
-// it is met.
+// Trouble with the resource is not trouble with Redis. It too is logged once, however
+// often it occurs.
 func TestFenceFloorErrorsAreLoggedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
-		var log journal
+		var log logLines
 		var works atomic.Bool
 		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
 			cfg.Logger = log.logger(0)
@@ -80,21 +132,21 @@ func TestFenceFloorErrorsAreLoggedOnce(t *testing.T) {
 		}
 		works.Store(true)
 		await(t, 10*testLease, "a leads", a.IsLeader)
-		if len(log.with("settled again", "database is down:")) != 1 || len(log.with("Redis answers again")) != 0 {
+		if len(log.with("usable again", "database is down:")) != 1 || len(log.with("Redis answers again")) != 0 {
 			t.Errorf("logged %q", log.all())
 		}
 		a.join()
 	})
 }
 
-// A token that was raised too late belongs to no term: nobody may hear of one.
+// The new token came too late. The term never begins, and nobody hears of it.
 func TestTermThatEndedWhileItsTokenWasRaisedNeverBegins(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		obtains := 0
 		server.setFault(func(op string) memFault {
 			if op == "obtain" {
-				if obtains++; obtains == 2 { // the raise
-					return memFault{after: testLease, deaf: true}
+				if obtains++; obtains == 2 { // for a higher token
+					return memFault{after: testLease, ignoresContext: true}
 				}
 			}
 			return memFault{}
@@ -111,8 +163,8 @@ func TestTermThatEndedWhileItsTokenWasRaisedNeverBegins(t *testing.T) {
 	})
 }
 
-// During an outage a leader whose work takes long to stop has stepped down as it
-// should: it is healthy.
+// In an outage a leader steps down as it should. It is healthy even if its work takes
+// long to stop.
 func TestDrainingDuringAnOutageIsHealthy(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", func(cfg *Config, _ *replica) {
@@ -131,8 +183,8 @@ func TestDrainingDuringAnOutageIsHealthy(t *testing.T) {
 	})
 }
 
-// A renewal whose affirmative answer came after the lease had run out has extended the
-// lock all the same: it is released.
+// A renewal was answered after the lease had run out, but Redis has extended the lock.
+// It is released.
 func TestLockOfAnExpiredTermIsReleasedDespiteALateSuccess(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -140,7 +192,7 @@ func TestLockOfAnExpiredTermIsReleasedDespiteALateSuccess(t *testing.T) {
 		ctx := a.lastCtx()
 		server.setFault(func(op string) memFault {
 			if op == "refresh" {
-				return memFault{after: 2 * testLease, deaf: true}
+				return memFault{after: 2 * testLease, ignoresContext: true}
 			}
 			return memFault{}
 		})
@@ -154,7 +206,8 @@ func TestLockOfAnExpiredTermIsReleasedDespiteALateSuccess(t *testing.T) {
 	})
 }
 
-// One that does not even heed its context ends like other callbacks that do not return.
+// A FenceFloor that ignores its context ends Run like other callbacks that do not
+// return.
 func TestDeafFenceFloorEndsInADrainTimeout(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		finish := make(chan struct{})

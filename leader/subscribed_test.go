@@ -4,14 +4,14 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/redisleader/redisleader/redislock"
+	"github.com/redisleader/redisleader/redislock/announce"
 )
 
-// B12: a candidate that can hear announcements again looks at once, for one that it did
-// not hear may have said that the lock is free.
+// B12: a candidate that can hear announcements again tries at once, because it may have
+// missed that of a release.
 func TestLooksOnceAnnouncementsArrive(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
-		server.mute = true
+		server.unannounced = true
 		a := newReplica(t, server, "a", nil).start(t)
 		await(t, 0, "a leads", a.atWork)
 		b := newReplica(t, server, "b", nil).start(t)
@@ -22,8 +22,8 @@ func TestLooksOnceAnnouncementsArrive(t *testing.T) {
 			t.Fatal("b heard of the release")
 		}
 		server.mu.Lock()
-		server.mute = false
-		server.announce(redislock.Subscribed)
+		server.unannounced = false
+		server.announce(announce.Subscribed)
 		server.mu.Unlock()
 		await(t, 0, "b leads", b.atWork)
 		b.join()

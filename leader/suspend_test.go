@@ -9,11 +9,10 @@ import (
 )
 
 // A machine is suspended: its monotonic clock, and with it all timers, stand still.
-// That the first look afterwards sees the end of the term is in elector_test.go, and
-// that a success under way does not count in term_test.go.
+// More tests of this are in elector_test.go, term_test.go and loop_test.go.
 
-// The very first look may be at the cause, and it has to be told the reason, not merely
-// that there is one.
+// The first look may be at the cause. It is the reason, and not merely
+// context.Canceled.
 func TestFirstLookAtTheCauseAfterASuspend(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -31,8 +30,8 @@ func TestFirstLookAtTheCauseAfterASuspend(t *testing.T) {
 	})
 }
 
-// Work that goes on after a suspend may first derive a context, with a timeout for its
-// next step. That has ended as well.
+// The first thing that work does after a suspend may be to derive a context, with a
+// timeout for its next step. That context has ended as well.
 func TestContextDerivedAfterASuspendHasEnded(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -47,8 +46,8 @@ func TestContextDerivedAfterASuspendHasEnded(t *testing.T) {
 	})
 }
 
-// A suspend that is shorter than what the term has left costs what it took, until the
-// next renewal.
+// A suspend that is shorter than what remains of the term takes its time from the term,
+// until the next renewal.
 func TestTermOutlivesAShortSuspend(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -72,8 +71,8 @@ func TestTermOutlivesAShortSuspend(t *testing.T) {
 	})
 }
 
-// What a follower knows of the leader is no longer true after it slept for longer than
-// the lease it saw.
+// After a suspend that is longer than the lease it saw, a follower no longer knows who
+// leads.
 func TestFollowerForgetsTheLeaderInASuspend(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
 		a := newReplica(t, server, "a", nil).start(t)
@@ -90,14 +89,14 @@ func TestFollowerForgetsTheLeaderInASuspend(t *testing.T) {
 	})
 }
 
-// A candidate is suspended while it obtains the lock. It gives back what is worth
-// nothing any more, and says so.
+// A candidate is suspended while it obtains the lock. The lock is of no use any more:
+// the candidate releases it and reports that the attempt has failed.
 func TestLateAcquisitionIsGivenBack(t *testing.T) {
 	const answer = 100 * time.Millisecond // less than an attempt may take
 	bubble(t, func(t *testing.T, server *memServer) {
-		var seen *tally
+		var seen *attemptCounter
 		a := newReplica(t, server, "a", func(cfg *Config, r *replica) {
-			seen = newTally(r)
+			seen = newAttemptCounter(r)
 			cfg.Observer = seen
 		})
 		server.setFault(func(string) memFault { return memFault{after: answer} })

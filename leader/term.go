@@ -2,6 +2,7 @@ package leader
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,8 +11,10 @@ import (
 )
 
 // Term is one period of leadership of one candidate. It is a small value that may be
-// copied and used by many goroutines; its methods do no I/O, take no lock that anybody
-// waits for, and cost less than a microsecond. The zero Term is one that has ended.
+// copied and used by many goroutines. Its methods do no I/O, take no contended lock,
+// and cost less than a microsecond. The zero Term is one that has ended.
+//
+// Package leadertest makes Terms for unit tests.
 type Term struct{ t *term }
 
 // FenceToken is the term's fencing token: higher than those of all earlier terms of
@@ -21,7 +24,7 @@ func (t Term) FenceToken() int64 {
 	if t.t == nil {
 		return 0
 	}
-	return t.t.fence
+	return t.t.fence.Load()
 }
 
 // Identity is the identity of the candidate that leads.
@@ -32,7 +35,7 @@ func (t Term) Identity() string {
 	return t.t.identity
 }
 
-// Name is the name that was competed for.
+// Name is the name of the election.
 func (t Term) Name() string {
 	if t.t == nil {
 		return ""
@@ -48,7 +51,7 @@ func (t Term) StartedAt() time.Time {
 	return t.t.startedAt
 }
 
-// Remaining is how long the term lasts unless it is renewed; zero or less if it has
+// Remaining is how long the term lasts unless it is renewed. It is 0 if the term has
 // ended.
 func (t Term) Remaining() time.Duration {
 	if t.Check() != nil {
@@ -57,10 +60,10 @@ func (t Term) Remaining() time.Duration {
 	return t.t.remaining(t.t.now())
 }
 
-// Check returns nil while the term lasts, by the clocks at the time of the call, and
-// afterwards why it ended: an error that matches ErrLost, ErrExpired, ErrResigned, or
-// the cause of the context given to Run. Call it before each side effect that no
-// fencing token protects.
+// Check returns nil while the term lasts, by the clocks at the time of the call.
+// Afterwards it returns why the term ended: an error that matches ErrLost, ErrExpired,
+// ErrResigned, ErrReturned, ErrPanicked or ErrFailed, or the cause of the context that
+// Run was given. Call it before each side effect that no fencing token protects.
 func (t Term) Check() error {
 	if t.t == nil {
 		return ErrExpired
@@ -68,65 +71,75 @@ func (t Term) Check() error {
 	return t.t.check()
 }
 
+// Fail ends the term because its work cannot go on. The cause of the term's context,
+// and what Check returns, then match both ErrFailed and err. The reason in logs and
+// metrics is EndedDeposed if err matches ErrDeposed, which says that the protected
+// resource has accepted a higher fencing token, and EndedFailed otherwise. The work
+// should return soon after. The candidate then competes again after a pause, which
+// grows while terms stay short. Fail has no effect on a term that has ended.
+func (t Term) Fail(err error) {
+	switch {
+	case t.Check() != nil:
+	case err == nil:
+		t.t.end(ErrFailed)
+	default:
+		t.t.end(fmt.Errorf("%w: %w", ErrFailed, err))
+	}
+}
+
 // termKey is the key of the Term in a term's context.
 type termKey struct{}
 
-// TermFromContext returns the term that ctx, or a context that it was derived from, was
-// made for by an Elector.
+// TermFromContext returns the term of the context that an elector made, given that
+// context or one derived from it. It returns false for any other context.
 func TermFromContext(ctx context.Context) (Term, bool) {
 	t, ok := ctx.Value(termKey{}).(Term)
 	return t, ok
 }
 
-// term is what a Term refers to. The goroutine of Run makes and ends it; fields without
-// a comment of their own are set before anybody else can see it.
+// term is what a Term refers to. The goroutine of Run makes it. Fields without a
+// comment of their own are set before anybody else can see the term.
 type term struct {
-	name      string
-	identity  string
-	fence     int64
-	startedAt time.Time
-	limit     time.Duration // RenewDeadline
-	now       func() clock.Instant
+	name     string
+	identity string
+	limit    time.Duration // RenewDeadline
+	now      func() clock.Instant
 
-	renewed atomic.Pointer[clock.Instant] // the instant before the latest successful refresh was sent
-	ctx     context.Context               // done once the term has ended; its cause says why
-	end     context.CancelCauseFunc
-	renewal *renewal // of the goroutine of Run alone
+	fence     atomic.Int64                  // final when the term begins
+	renewed   atomic.Pointer[clock.Instant] // just before the latest successful refresh was sent
+	startedAt time.Time                     // to be read once begun is true
+	begun     atomic.Bool                   // somebody was told that the term has begun
+	ctx       context.Context               // done once the term has ended; its cause says why
+	end       context.CancelCauseFunc       // no effect if the term has ended already
 
-	resignOnce sync.Once
-	resigning  chan struct{} // closed by Resign
-	over       chan struct{} // closed by the goroutine of Run after the last step of the step-down
-	outcome    error         // of the step-down; to be read once over is closed
-
-	work *work
+	resignation resignation
 }
 
-func newTerm(ctx context.Context, e *Elector, sent clock.Instant, l lock) *term {
-	t := &term{
-		name:      e.cfg.Name,
-		identity:  e.cfg.Identity,
-		fence:     l.FenceToken(),
-		limit:     e.timing.deadline,
-		now:       e.now,
-		resigning: make(chan struct{}),
-		over:      make(chan struct{}),
-	}
+// newTerm makes a term that counts from sent, the instant before the request was sent
+// that obtained the lock.
+func newTerm(parent context.Context, e *Elector, sent clock.Instant, fence int64) *term {
+	t := &term{name: e.cfg.Name, identity: e.cfg.Identity, limit: e.timing.deadline, now: e.now}
+	t.fence.Store(fence)
 	t.renewed.Store(&sent)
+	t.resignation.init()
 	// The work must not be cancelled by the caller's context but by the step-down,
 	// after IsLeader has become false.
-	t.ctx, t.end = context.WithCancelCause(context.WithoutCancel(ctx))
-	t.renewal = newRenewal(e, t, l)
-	t.work = newWork(termContext{t.ctx, t})
+	t.ctx, t.end = context.WithCancelCause(context.WithoutCancel(parent))
 	return t
 }
 
-// began reports whether somebody was told that the term has begun.
-func (t *term) began() bool { return !t.startedAt.IsZero() }
-
-// remaining is pure arithmetic: how long the term lasts after now, unless it is renewed.
-func (t *term) remaining(now clock.Instant) time.Duration {
-	return t.limit - now.Since(*t.renewed.Load())
+// begin notes when the term began.
+func (t *term) begin() {
+	t.startedAt = time.Now()
+	t.begun.Store(true)
 }
+
+// sinceRenewed is how long ago the latest successful refresh was sent.
+func (t *term) sinceRenewed(now clock.Instant) time.Duration { return now.Since(*t.renewed.Load()) }
+
+// remaining is pure arithmetic: how long the term lasts after now, unless it is
+// renewed.
+func (t *term) remaining(now clock.Instant) time.Duration { return t.limit - t.sinceRenewed(now) }
 
 // check looks at the clocks. Whoever sees first that the deadline has passed ends the
 // term, so that it cannot be renewed after somebody was told that it is over.
@@ -138,8 +151,8 @@ func (t *term) check() error {
 	return context.Cause(t.ctx)
 }
 
-// extend notes that a refresh sent at that instant has succeeded. One that was sent
-// before the last to succeed adds nothing.
+// extend notes that a refresh sent at that instant has succeeded. A refresh that was
+// sent before the last one to succeed adds nothing.
 func (t *term) extend(sent clock.Instant) {
 	_ = t.check() // a success that comes after the deadline must not hide that it has passed
 	if sent.Since(*t.renewed.Load()) > 0 {
@@ -167,4 +180,35 @@ func (c termContext) Value(key any) any {
 	}
 	_ = c.t.check()
 	return c.Context.Value(key)
+}
+
+// resignation lets any goroutine ask the goroutine of Run for a step-down, and wait for
+// it.
+type resignation struct {
+	once      sync.Once
+	requested chan struct{}
+	complete  chan struct{} // closed after the last step of the step-down
+	outcome   error         // of the step-down; to be read once complete is closed
+}
+
+func (r *resignation) init() {
+	r.requested, r.complete = make(chan struct{}), make(chan struct{})
+}
+
+func (r *resignation) request() { r.once.Do(func() { close(r.requested) }) }
+
+// finish says that the step-down is complete.
+func (r *resignation) finish(outcome error) {
+	r.outcome = outcome
+	close(r.complete)
+}
+
+// wait waits for the end of the step-down, or of ctx.
+func (r *resignation) wait(ctx context.Context) error {
+	select {
+	case <-r.complete:
+		return r.outcome
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// A process is frozen while a refresh is under way and wakes up after the deadline. The
-// answer, which would have been good for another while, is the first thing anybody
-// looks at.
+// A process is frozen while a refresh is under way, and wakes up after the deadline.
+// The first thing it looks at is the answer, which is a success.
 func TestLateSuccessDoesNotCountThoughNobodyLooked(t *testing.T) {
 	const answer = 90 * time.Millisecond // less than an attempt may take
 	bubble(t, func(t *testing.T, server *memServer) {
@@ -36,30 +35,24 @@ func TestZeroTermHasEnded(t *testing.T) {
 	}
 }
 
-// A12: the counter is lost, and there is no server clock to make up for it: what a
-// candidate has seen, be it in its own terms or in another's, is a floor for its
-// tokens.
+// A12: the counter is lost, and there is no server clock to make up for it. The tokens
+// that a candidate has seen, in its own terms or another's, are a floor for its next
+// one.
 func TestTokensRiseAboveAllThatWereSeen(t *testing.T) {
 	bubble(t, func(t *testing.T, server *memServer) {
-		lose := func() {
-			server.mu.Lock()
-			defer server.mu.Unlock()
-			server.fence = 0
-			clear(server.entries)
-		}
-		server.mute = true // b is not to hear that a has released the lock, before all is lost
+		server.unannounced = true // b must not hear of the release before the counter is lost
 		server.fence = 10
 		a := newReplica(t, server, "a", nil).start(t)
 		await(t, 0, "a leads", a.atWork)
 		first := a.lastTerm()
-		lose()
+		server.loseCounter()
 		await(t, testLease, "a leads again", func() bool { return a.atWork() && a.lastTerm() != first })
 		b := newReplica(t, server, "b", nil).start(t)
 		await(t, testLease, "b follows", func() bool { return b.GetLeader() == "a" })
 		if a.join(); b.starts() != 0 {
 			t.Fatal("b leads already")
 		}
-		lose()
+		server.loseCounter()
 		await(t, testLease, "b leads", b.atWork)
 		if x, y, z := first.FenceToken(), a.lastTerm().FenceToken(), b.lastTerm().FenceToken(); x != 11 || y <= x || z <= y {
 			t.Errorf("fencing tokens %d, %d, %d", x, y, z)

@@ -1,22 +1,23 @@
 package leader
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/redisleader/redisleader/redislock"
 )
 
 // jitterFactor is how much longer than RetryPeriod a candidate waits at most, as in
 // client-go.
 const jitterFactor = 1.2
 
-// minAttempt is the shortest time in which an attempt to renew can be expected to get
-// its answer.
+// minAttempt is the shortest time in which an attempt to obtain or to renew can be
+// expected to get its answer.
 const minAttempt = 5 * time.Millisecond
 
-// attemptsPerDeadline is how many attempts to renew fit between the first and the
-// deadline: it, and two more.
+// attemptsPerDeadline is how many attempts to renew fit before the deadline: the first
+// one and two more.
 const attemptsPerDeadline = 3
 
 // timing is the schedule that follows from a Config. doc.go has the model behind it.
@@ -30,48 +31,85 @@ type timing struct {
 	pause    time.Duration // between a failed attempt to renew and the next, at most
 }
 
-// newTiming divides what the deadline leaves after the first renewal is due, window,
-// into three attempts and the two pauses between them. The pauses get a third of it at
-// the most, so that slow answers do not look like lost ones.
+// newTiming divides window, the time from when a renewal is due to the deadline, into
+// three attempts and the two pauses between them. The pauses get a third of it at most,
+// so that attempts have the time to get slow answers.
 func newTiming(c Config) timing {
 	t := timing{lease: c.LeaseDuration, deadline: c.RenewDeadline, retry: c.RetryPeriod, renew: c.LeaseDuration / 3}
 	window := t.deadline - t.renew
 	t.pause = min(t.retry, window/(2*attemptsPerDeadline))
 	t.attempt = (window - (attemptsPerDeadline-1)*t.pause) / attemptsPerDeadline
-	t.acquire = max(t.attempt, t.retry) // nothing presses a candidate, and its first call has to connect
+	t.acquire = max(t.attempt, t.retry) // a candidate has time, and its first call has to connect
 	return t
 }
 
-// margin is the part of a lease that redislock does not rely on, for clocks that run at
-// different rates.
-func margin(lease time.Duration) time.Duration { return lease/100 + 2*time.Millisecond }
-
-func (c Config) validateTimings() error {
-	var errs []error
-	reject := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("leader: Config."+format, args...))
+// validateTimings reports causes: what follows from a wrong duration, or from a default
+// that was derived from one, is not another mistake of the user.
+func (c Config) validateTimings(v *violations) {
+	full := c.withDefaults()
+	lease := given{"LeaseDuration", full.LeaseDuration, c.LeaseDuration == 0}
+	deadline := given{"RenewDeadline", full.RenewDeadline, c.RenewDeadline == 0}
+	retry := given{"RetryPeriod", full.RetryPeriod, c.RetryPeriod == 0}
+	before := len(v.errs)
+	if lease.d < minLeaseDuration || lease.d > maxLeaseDuration {
+		v.add("%v is not between %v and %v%s", lease, minLeaseDuration, maxLeaseDuration, lease.unitHint())
 	}
-	if c.LeaseDuration < minLeaseDuration || c.LeaseDuration > maxLeaseDuration {
-		reject("LeaseDuration %v is not between %v and %v", c.LeaseDuration, minLeaseDuration, maxLeaseDuration)
+	for _, g := range []given{deadline, retry} {
+		// Or a candidate asks again before it can have an answer.
+		if !g.isDefault && g.d < minAttempt {
+			v.add("%v is less than %v%s", g, minAttempt, g.unitHint())
+		}
 	}
-	if c.RetryPeriod <= 0 {
-		reject("RetryPeriod %v is not positive", c.RetryPeriod)
+	if len(v.errs) == before {
+		full.validateSchedule(v, lease, deadline, retry)
 	}
-	if limit := c.LeaseDuration - margin(c.LeaseDuration); c.RenewDeadline >= limit {
-		reject("RenewDeadline %v is not less than %v, which is LeaseDuration %v less the margin for clock drift", c.RenewDeadline, limit, c.LeaseDuration)
-	}
-	if least := time.Duration(jitterFactor * float64(c.RetryPeriod)); c.RenewDeadline <= least {
-		reject("RenewDeadline %v is not more than %v, which is %v times RetryPeriod %v", c.RenewDeadline, least, jitterFactor, c.RetryPeriod)
-	}
-	if t := newTiming(c); t.attempt < minAttempt {
-		reject("RenewDeadline %v leaves %v after the first renewal at LeaseDuration/3 = %v: three attempts with pauses of %v have %v each, less than %v",
-			c.RenewDeadline, t.deadline-t.renew, t.renew, t.pause, t.attempt, minAttempt)
-	}
-	return errors.Join(errs...)
 }
 
-// between is a random duration from low up to high, so that candidates that met once do
-// not meet again.
+// validateSchedule compares durations that are sound on their own.
+func (c Config) validateSchedule(v *violations, lease, deadline, retry given) {
+	limit := lease.d - redislock.Margin(lease.d)
+	least := time.Duration(jitterFactor * float64(retry.d))
+	t := newTiming(c)
+	switch {
+	case deadline.d >= limit:
+		v.add("%v is not less than %v, which is %v less the margin for clock drift", deadline, limit, lease)
+	case deadline.d <= least:
+		v.add("%v is not more than %v, which is %v times %v", deadline, least, jitterFactor, retry)
+	case t.attempt < minAttempt:
+		v.add("%v leaves %v after the first renewal at LeaseDuration/3 = %v: three attempts with pauses of %v have %v each, less than %v",
+			deadline, t.deadline-t.renew, t.renew, t.pause, t.attempt, minAttempt)
+	}
+}
+
+// given is a duration of a Config, for an error.
+type given struct {
+	field     string
+	d         time.Duration
+	isDefault bool
+}
+
+func (g given) String() string {
+	if g.isDefault {
+		return fmt.Sprintf("%s %v (default)", g.field, g.d)
+	}
+	return fmt.Sprintf("%s %v", g.field, g.d)
+}
+
+// unitHint is for a value that looks like seconds or milliseconds without the unit.
+func (g given) unitHint() string {
+	const manySeconds = 10_000
+	switch {
+	case g.isDefault, g.d <= 0, g.d >= time.Millisecond:
+		return ""
+	case g.d < manySeconds:
+		return fmt.Sprintf(" (a number without a unit is nanoseconds: did you mean %d*time.Second?)", g.d)
+	default:
+		return fmt.Sprintf(" (a number without a unit is nanoseconds: did you mean %d*time.Millisecond?)", g.d)
+	}
+}
+
+// between is a random duration from low up to high, so that candidates do not go on
+// trying at the same moments.
 func between(low, high time.Duration) time.Duration {
 	if high <= low {
 		return low
@@ -79,7 +117,7 @@ func between(low, high time.Duration) time.Duration {
 	return low + rand.N(high-low)
 }
 
-// poll is how long a candidate waits before it looks again.
+// poll is how long a candidate waits between two attempts.
 func (t timing) poll() time.Duration {
 	return between(t.retry, time.Duration(jitterFactor*float64(t.retry)))
 }
@@ -88,12 +126,12 @@ func (t timing) poll() time.Duration {
 // again.
 func (t timing) recontend() time.Duration { return between(t.retry/2, t.retry) }
 
-// standAside is how long a candidate that has resigned stays out: longer than any other
-// waits between two looks.
+// standAside is how long a candidate stays out that has resigned: longer than any other
+// waits between two attempts.
 func (t timing) standAside() time.Duration { return between(2*t.retry, 3*t.retry) }
 
-// expirySpread is over how long candidates spread that wait for the same lease to run
-// out.
+// expirySpread is over how long the attempts of candidates are spread that wait for the
+// same lease to run out.
 const expirySpread = 4 * time.Millisecond
 
 // afterExpiry is how long to wait for a holder's lease to run out: Redis expires a key
@@ -102,8 +140,8 @@ func afterExpiry(ttl time.Duration) time.Duration {
 	return ttl + between(time.Millisecond, time.Millisecond+expirySpread)
 }
 
-// backOff is how long a candidate waits whose last terms, as many as short says, ended
-// as soon as they had begun. It doubles up to two leases.
+// backOff is how long a candidate waits after that many short terms in a row. It
+// doubles with each, up to two leases.
 func (t timing) backOff(short int) time.Duration {
 	const doublings = 10 // far beyond the cap
 	wait := min(t.retry<<min(short-1, doublings), 2*t.lease)

@@ -9,7 +9,7 @@ import (
 	"github.com/redisleader/redisleader/leader"
 )
 
-// bounds are the upper bounds of a histogram's buckets.
+// bounds returns the upper bounds of a histogram's buckets.
 func bounds(t *testing.T, name string) []float64 {
 	t.Helper()
 	m, registry := newMetrics(t)
@@ -32,7 +32,7 @@ func bounds(t *testing.T, name string) []float64 {
 	return nil
 }
 
-// bucket is the one that a duration falls into.
+// bucket returns the bounds of the bucket that a duration falls into.
 func bucket(bounds []float64, d time.Duration) (low, high float64) {
 	i, _ := slices.BinarySearch(bounds, d.Seconds())
 	high = math.Inf(1)
@@ -45,8 +45,8 @@ func bucket(bounds []float64, d time.Duration) (low, high float64) {
 	return low, high
 }
 
-// The alert compares with half of what is usual. A quantile lies somewhere in its
-// bucket, so that whole buckets have to be on the right side of it.
+// The alert compares with half of what is usual. A quantile lies anywhere in its bucket, so
+// whole buckets have to be on the right side of that half.
 func TestMarginBucketsFitTheLease(t *testing.T) {
 	margins := bounds(t, "renew_margin_seconds")
 	for _, lease := range []time.Duration{1, 2, 3, 5, 8, 10, 12, 15, 20, 25, 30, 40, 45, 50, 60} {
@@ -63,10 +63,14 @@ func TestMarginBucketsFitTheLease(t *testing.T) {
 
 func TestBucketsSpanWhatHappens(t *testing.T) {
 	for name, span := range map[string]struct{ least, most time.Duration }{
-		"renew_duration_seconds": {time.Millisecond, 4500 * time.Millisecond}, // loopback; an attempt with a lease of 60 s
-		"renew_margin_seconds":   {15 * time.Millisecond, 40 * time.Second},   // a lease of 60 s, renewed at once
-		"failover_seconds":       {5 * time.Millisecond, 5 * time.Minute},     // a hand-over; an outage
-		"term_duration_seconds":  {2 * time.Second, 3 * 24 * time.Hour},       // trouble; a weekend
+		// Loopback; an attempt with a lease of 60 s.
+		"renew_duration_seconds": {time.Millisecond, 4500 * time.Millisecond},
+		// The last moment of a short lease; a lease of 60 s, renewed at once.
+		"renew_margin_seconds": {15 * time.Millisecond, 40 * time.Second},
+		// A hand-over; an outage.
+		"failover_seconds": {5 * time.Millisecond, 5 * time.Minute},
+		// Trouble; a weekend.
+		"term_duration_seconds": {2 * time.Second, 3 * 24 * time.Hour},
 	} {
 		all := bounds(t, name)
 		if low, _ := bucket(all, span.least); low == 0 {

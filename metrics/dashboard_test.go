@@ -7,21 +7,23 @@ import (
 	"testing"
 )
 
-// dashboard is what matters here of Grafana's format.
+// dashboard is the part of Grafana's format that matters here.
 type dashboard struct {
-	Panels []struct {
-		ID          int
-		Title       string
-		Description string
-		GridPos     area
-		Targets     []struct{ Expr, RefID string }
-		Datasource  struct{ UID string }
-	}
+	Panels      []panel
 	Templating  struct{ List []struct{ Name, Type string } }
 	Annotations struct{ List []struct{ Expr string } }
 }
 
-// area is where a panel is, in a grid of 24 columns.
+type panel struct {
+	ID          int
+	Title       string
+	Description string
+	GridPos     area
+	Targets     []struct{ Expr, RefID string }
+	Datasource  struct{ UID string }
+}
+
+// area is the place of a panel in a grid of 24 columns.
 type area struct{ X, Y, W, H int }
 
 func (a area) overlaps(b area) bool {
@@ -41,8 +43,8 @@ func readDashboard(t *testing.T) dashboard {
 	return d
 }
 
-// queries are the dashboard's, with its variables and Grafana's own replaced by what
-// Grafana might put there.
+// queries returns the queries of the dashboard. Variables are replaced by what Grafana
+// might put there.
 func (d dashboard) queries() []string {
 	fill := strings.NewReplacer("$job", ".*", "$name", ".*", "$__rate_interval", "1m", "$__range", "3h")
 	var all []string

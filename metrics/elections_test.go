@@ -12,7 +12,7 @@ import (
 	"github.com/redisleader/redisleader/metrics"
 )
 
-// failovers returns how many were measured and how long they took together.
+// failovers returns how many failovers were measured and how long they took together.
 func failovers(t *testing.T, gatherer prometheus.Gatherer) (count uint64, took time.Duration) {
 	t.Helper()
 	families, err := gatherer.Gather()
@@ -113,7 +113,7 @@ func TestOutageIsPartOfTheFailover(t *testing.T) {
 	}
 }
 
-// All electors of one name in a process see each term; it is one all the same.
+// All electors of one name in a process see each term, and it still counts once.
 func TestEachTermCountsOnce(t *testing.T) {
 	m, registry := newMetrics(t)
 	for _, fence := range []int64{0, 0, 7, 7, 9, 9, 8} {

@@ -10,19 +10,19 @@ import (
 	"github.com/redisleader/redisleader/leader"
 )
 
-// Metrics that depend on the clocks, and are therefore read from the electors at each
-// scrape: the process of a frozen leader must not go on claiming what it knew before.
+// These metrics depend on the clocks, so they are read from the electors at each scrape: a
+// leader that was frozen must not claim what was true before.
 var (
 	status = prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "master_status"),
-		"Whether this process leads.", []string{"name"}, nil)
+		"1 while this process leads, 0 otherwise.", []string{"name"}, nil)
 	fenceToken = prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "fence_token"),
 		"Fencing token of the leader that this process knows of.", []string{"name"}, nil)
 	remaining = prometheus.NewDesc(prometheus.BuildFQName(namespace, "", "lease_remaining_seconds"),
 		"How long the term of this process lasts unless it is renewed.", []string{"name"}, nil)
 )
 
-// electors knows the electors that exist, by name, without keeping them alive. The zero
-// value is empty.
+// electors keeps track of the electors that exist, by name, without keeping them alive. The
+// zero value is empty.
 type electors struct {
 	mu     sync.Mutex
 	byName map[string][]weak.Pointer[leader.Elector]
@@ -37,8 +37,8 @@ func (s *electors) add(name string, e *leader.Elector) {
 	s.byName[name] = append(s.byName[name], weak.Make(e))
 }
 
-// alive returns the electors that still exist. It calls forget for each name of which
-// none does any more, before another of that name can be added.
+// alive returns the electors that still exist. For each name without any, it calls forget
+// before another elector of that name can be added.
 func (s *electors) alive(forget func(name string)) map[string][]*leader.Elector {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,7 +60,7 @@ func (s *electors) alive(forget func(name string)) map[string][]*leader.Elector 
 	return byName
 }
 
-// knowLeader reports whether one of that name knows who leads.
+// knowLeader reports whether an elector of that name knows who leads.
 func (s *electors) knowLeader(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *electors) knowLeader(name string) bool {
 	})
 }
 
-// Describe is for the registry.
+// Describe sends the descriptions of all metrics, for the registry.
 func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{status, fenceToken, remaining} {
 		ch <- desc
@@ -84,7 +84,7 @@ func (m *Metrics) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is for the registry. It reads the clocks.
+// Collect sends all metrics, for the registry. It reads the clocks.
 func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	for name, electors := range m.electors.alive(m.forget) {
 		s := sample(electors)
@@ -106,8 +106,8 @@ func (m *Metrics) forget(name string) {
 
 type reading struct{ status, fence, remaining float64 }
 
-// sample reads the electors of one name; if several are in this process, the one that
-// leads counts.
+// sample reads the electors of one name. If this process has several, the one that leads
+// counts.
 func sample(electors []*leader.Elector) reading {
 	var s reading
 	for _, e := range electors {

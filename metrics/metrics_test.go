@@ -12,11 +12,11 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
-	"github.com/redis/go-redis/v9"
 
 	"github.com/redisleader/redisleader/internal/leaktest"
 	"github.com/redisleader/redisleader/internal/redistest"
 	"github.com/redisleader/redisleader/leader"
+	"github.com/redisleader/redisleader/leader/leadertest"
 	"github.com/redisleader/redisleader/metrics"
 	"github.com/redisleader/redisleader/redislock"
 )
@@ -33,8 +33,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// lease is long enough for a machine that is busy with other tests, and renewed every
-// third of it.
+// lease is long enough for a machine that is busy with other tests.
 const lease = 2 * time.Second
 
 func newMetrics(t *testing.T) (*metrics.Metrics, *prometheus.Registry) {
@@ -60,18 +59,16 @@ func elector(t *testing.T, server *redistest.Server, name string, observer leade
 	return e
 }
 
-// idle returns a candidate that never runs, and so needs no server. It lives as long as
-// the test.
+// idle returns a candidate that never runs. It lives as long as the test.
 func idle(t *testing.T) *leader.Elector {
 	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"})
-	e, err := leader.New(redislock.New(client), leader.Config{
+	e, err := leader.New(redislock.New(leadertest.NewServer()), leader.Config{
 		Name: "job", Callbacks: leader.Callbacks{OnStartedLeading: func(context.Context, leader.Term) {}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { runtime.KeepAlive(e); _ = client.Close() })
+	t.Cleanup(func() { runtime.KeepAlive(e) })
 	return e
 }
 
@@ -134,7 +131,7 @@ func value(t *testing.T, gatherer prometheus.Gatherer, want string) float64 {
 	return v
 }
 
-// C12: right when new, as follower, as leader, and after Run.
+// The values are right for a new elector, a follower and a leader, and after Run.
 func TestC12_RightInEachState(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -197,7 +194,7 @@ func TestC12_RightInEachState(t *testing.T) {
 	}
 }
 
-// wedge blocks the elector in its next renewal.
+// wedge is an Observer that blocks the elector at its next renewal.
 type wedge struct {
 	leader.Observer
 	blocked, unblock chan struct{}
@@ -212,7 +209,7 @@ func (w wedge) RenewAttempted(name string, r leader.Renewal) {
 	w.Observer.RenewAttempted(name, r)
 }
 
-// C12: the status comes from the clocks, not from an elector that may hang.
+// The status comes from the clocks, not from an elector that may hang.
 func TestC12_ZeroPastTheDeadlineWhileTheElectorHangs(t *testing.T) {
 	t.Parallel()
 	m, registry := newMetrics(t)

@@ -11,8 +11,8 @@ import (
 
 var metricName = regexp.MustCompile(`\bleader_election_[a-z0-9_]+`)
 
-// described are the names that the code describes, each with those of its series: a
-// histogram has three.
+// described returns the names of the metrics in the code, each with the names of its
+// series, of which a histogram has three.
 func described(t *testing.T) map[string][]string {
 	t.Helper()
 	m, registry := newMetrics(t)
@@ -43,7 +43,7 @@ func described(t *testing.T) map[string][]string {
 	return names
 }
 
-// mentioned are the names in a file.
+// mentioned returns the names of metrics in a file.
 func mentioned(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -69,7 +69,7 @@ func TestDocumentationNamesEachMetric(t *testing.T) {
 	}
 }
 
-// Queries need the names of series. Texts are about the metrics as a whole.
+// Queries need the names of series. Texts may name a metric as a whole.
 func TestDashboardAndRulesUseSeriesThatExist(t *testing.T) {
 	var series, families []string
 	for family, names := range described(t) {

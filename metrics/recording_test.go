@@ -43,7 +43,7 @@ var brief = scenario{
 	outage: 6 * time.Second, back: 8 * time.Second, end: 11 * time.Second,
 }
 
-// recorder takes down the series that the rules use.
+// recorder records the series that the rules use.
 type recorder struct {
 	replicas []*replica
 	client   http.Client
@@ -94,13 +94,13 @@ func (r *recorder) at(metric, instance string, row int) float64 {
 	return value
 }
 
-// leaders returns the replicas that said that they led.
+// leaders returns the replicas that said at a scrape that they led.
 func (r *recorder) leaders(row int) []*replica {
 	return slices.DeleteFunc(slices.Clone(r.replicas), func(p *replica) bool { return r.at("master_status", p.name, row) == 0 })
 }
 
-// String is the recording as promtool's input_series. A series that ends gets the mark
-// that Prometheus gives it.
+// String returns the recording as promtool's input_series. A series that ends is marked as
+// stale, as Prometheus does.
 func (r *recorder) String() string {
 	var text strings.Builder
 	for _, series := range slices.Sorted(maps.Keys(r.columns)) {
@@ -213,7 +213,7 @@ func TestRecordedElection(t *testing.T) {
 	}
 }
 
-// keep puts the recording into the file.
+// keep writes the recording to the file.
 func keep(t *testing.T, r *recorder) {
 	t.Helper()
 	text, err := os.ReadFile(recordedTest)

@@ -24,7 +24,7 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// replicaEnv makes this test binary a replica instead. It holds the replica's lease and
+// replicaEnv makes this test binary run as a replica. It holds the lease of the replica and
 // the address of Redis.
 const replicaEnv = "REDISLEADER_METRICS_REPLICA"
 
@@ -95,8 +95,8 @@ func startReplica(t *testing.T, name string, server *redistest.Server, lease tim
 	return &replica{name, "http://" + strings.TrimSpace(addr) + "/metrics", cmd}
 }
 
-// scrape returns the values of the replica's series as they are printed; none if it
-// does not answer in time.
+// scrape returns the values of the replica's series as they are printed, and none if it does
+// not answer in time.
 func (r *replica) scrape(client *http.Client) map[string]string {
 	response, err := client.Get(r.url)
 	if err != nil {

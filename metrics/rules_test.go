@@ -14,12 +14,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// recordedTest has the recorded series, between two marks, and what the rules are to
-// make of them.
+// recordedTest is the file with the recorded series, between two marks, and with what the
+// rules must make of them.
 const recordedTest = "testdata/recorded_election_test.yaml"
 
-// promtool runs it. Rules that nobody could check are not to pass, so that it has to be
-// there.
+// promtool runs promtool. The test fails if it is missing, because rules that were not
+// checked must not pass.
 func promtool(t *testing.T, input string, args ...string) {
 	t.Helper()
 	path, err := exec.LookPath("promtool")
@@ -63,7 +63,7 @@ func TestPrometheusFindsNoFaultInAScrape(t *testing.T) {
 	promtool(t, response.Body.String(), "check", "metrics")
 }
 
-// alerts are the rules by name, as they are written.
+// alerts returns the text of each rule by its name.
 func alerts(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("alerts.yaml")
@@ -78,7 +78,7 @@ func alerts(t *testing.T) map[string]string {
 	return all
 }
 
-// expressions are those of all alerts.
+// expressions returns the expressions of all alerts.
 func expressions(t *testing.T) []string {
 	t.Helper()
 	expression := regexp.MustCompile(`(?s)^ +expr: (.*?)\n {8}\w`)
@@ -93,7 +93,7 @@ func expressions(t *testing.T) []string {
 	return all
 }
 
-// Whoever is woken needs to know how bad it is, what it is, and what to do.
+// People who are woken up need to know how bad it is, what it is, and what to do.
 func TestEachAlertSaysWhatToDo(t *testing.T) {
 	tests, err := os.ReadFile("alerts_test.yaml")
 	if err != nil {

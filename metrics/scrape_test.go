@@ -17,7 +17,7 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// scrape returns what a Prometheus gets that accepts that format.
+// scrape returns what a Prometheus that accepts a format gets.
 func scrape(t *testing.T, registry *prometheus.Registry, accept string) string {
 	t.Helper()
 	request := httptest.NewRequest(http.MethodGet, "/metrics", nil)
@@ -35,8 +35,8 @@ var formats = map[string]string{
 	"OpenMetrics": "application/openmetrics-text;version=1.0.0",
 }
 
-// tokenIn returns what a scrape prints as the fencing token, read in the only way that
-// Prometheus has: as a float64.
+// tokenIn returns the fencing token in a scrape: as it is printed, and as Prometheus reads
+// it, which is as a float64.
 func tokenIn(t *testing.T, text string) (printed string, token int64) {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, "\nleader_election_fence_token{name=\"job\"} ")
@@ -123,7 +123,7 @@ func TestElectorsOfOneRegistryAreKeptApart(t *testing.T) {
 	}
 }
 
-// Two electors of one name in a process are one to a scrape: whichever leads counts.
+// A scrape sees two electors of one name in a process as one: the one that leads counts.
 func TestElectorsOfOneNameShareTheirSeries(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)

@@ -7,42 +7,38 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
-// appKey is a lock under the default prefix of elections, which the user may touch.
+// appKey is a lock with the default prefix of elections, which the documented user may
+// access.
 const appKey = "redisleader:{app}"
 
-// documented are the rules of the user that docs/operating.md tells operators to create. HELLO
-// and AUTH need no permission. go-redis does without CLIENT SETINFO, which Redis 7.0
-// does not know and would not accept in a rule.
-func (s *scene) documented() []string {
-	s.Helper()
+// documented returns the rules of the user that docs/operating.md tells operators to
+// create. HELLO and AUTH need no permission. go-redis can do without CLIENT SETINFO,
+// which Redis 7.0 does not know and would not accept in a rule.
+func (e *environment) documented() []string {
+	e.Helper()
 	_, rules, err := redistest.DocumentedUser()
-	s.must(err)
+	e.must(err)
 	return rules
 }
 
-// forAnnouncements are those that are optional. The README says so, and that a lock
-// works without.
+// forAnnouncements are the rules that are optional, because locks work without
+// announcements.
 var forAnnouncements = []string{"+publish", "+subscribe", "+unsubscribe", "+pubsub|numsub", "+ping"}
 
-// actAs lets a user with these rules do everything that a lock can do, and joins what
-// was refused.
-func (s *scene) actAs(user string, rules []string) error {
-	s.Helper()
-	s.must(s.redis.Do(s.Context(), append([]any{"ACL", "SETUSER", user, "reset"}, words(rules)...)...).Err())
-	s.must(s.redis.FlushDB(s.Context()).Err())
-	s.must(s.redis.ScriptFlush(s.Context()).Err())
-	options := s.server.Options()
-	options.Username, options.Password = user, "secret"
-	client := redis.NewClient(options)
-	defer func() { _ = client.Close() }()
-	app := &scene{T: s.T, key: appKey, fence: appKey + ":fence"}
+// actAs lets a user with these rules run every operation of a lock, and joins the
+// errors.
+func (e *environment) actAs(user string, rules []string) error {
+	e.Helper()
+	client := e.as(user, rules...)
+	defer func() { _ = client.Close() }() // early, because tests call actAs in a loop
+	e.must(e.redis.FlushDB(e.Context()).Err())
+	e.must(e.redis.ScriptFlush(e.Context()).Err())
+	app := &environment{T: e.T, key: appKey, fence: appKey + ":fence"}
 	var errs []error
-	for range 2 { // with unknown scripts, and with known ones
+	for range 2 { // first with unknown scripts, then with known ones
 		for _, op := range app.operations(New(client)) {
 			errs = append(errs, op.do())
 		}
@@ -50,58 +46,51 @@ func (s *scene) actAs(user string, rules []string) error {
 	return errors.Join(errs...)
 }
 
-func words(list []string) []any {
-	anys := make([]any, len(list))
-	for i, word := range list {
-		anys[i] = word
-	}
-	return anys
-}
-
 func TestDocumentedUserCanDoEverything(t *testing.T) {
-	s := ownScene(t)
-	if err := s.actAs("app", s.documented()); err != nil {
+	e := onOwnServer(t)
+	if err := e.actAs("app", e.documented()); err != nil {
 		t.Error(err)
 	}
-	log, err := s.redis.Do(t.Context(), "ACL", "LOG").Slice()
-	s.must(err)
+	log, err := e.redis.Do(t.Context(), "ACL", "LOG").Slice()
+	e.must(err)
 	for _, entry := range log {
 		if text := fmt.Sprint(entry); !strings.Contains(text, "client|") {
-			t.Errorf("refused, though perhaps unnoticed: %s", text)
+			t.Errorf("denied, though perhaps without an error: %s", text)
 		}
 	}
 }
 
 // TestDocumentedUserCanDoNothingElse takes each command away in turn.
 func TestDocumentedUserCanDoNothingElse(t *testing.T) {
-	s := ownScene(t)
-	rules := s.documented()
+	e := onOwnServer(t)
+	rules := e.documented()
 	for i, rule := range rules {
 		if !strings.HasPrefix(rule, "+") || slices.Contains(forAnnouncements, rule) {
 			continue
 		}
-		if err := s.actAs("app", slices.Delete(slices.Clone(rules), i, i+1)); err == nil {
+		if err := e.actAs("app", slices.Delete(slices.Clone(rules), i, i+1)); err == nil {
 			t.Errorf("nothing needs %s", rule)
 		}
 	}
 }
 
-// A lock whose time to live cannot be set must not be left behind, for it would stay
-// for ever.
+// A lock whose time to live cannot be set must not be left behind, because it would
+// stay forever.
 func TestNothingIsLeftWithoutThePermissionToExpire(t *testing.T) {
-	s := ownScene(t)
-	for _, token := range []string{"", "chosen"} { // an Obtain with a token of the caller's own does not clean up
-		err := s.actAs("app", slices.DeleteFunc(s.documented(), func(rule string) bool { return rule == "+pexpire" }))
+	e := onOwnServer(t)
+	// With an explicit token, Obtain does not clean up.
+	for _, token := range []string{"", "chosen"} {
+		err := e.actAs("app", slices.DeleteFunc(e.documented(), func(rule string) bool { return rule == "+pexpire" }))
 		if err == nil || !strings.Contains(err.Error(), "NOPERM") || !strings.Contains(err.Error(), "run PEXPIRE") {
 			t.Errorf("error %v does not name the command", err)
 		}
-		s.must(s.redis.Do(s.Context(), "ACL", "SETUSER", s.user(), "-pexpire").Err())
-		if _, err := s.client.Obtain(s.Context(), appKey, long, &Options{Token: token}); err == nil {
+		e.must(e.redis.Do(e.Context(), "ACL", "SETUSER", e.user(), "-pexpire").Err())
+		if _, err := e.client.Obtain(e.Context(), appKey, long, &Options{Token: token}); err == nil {
 			t.Error("obtained")
 		}
-		s.must(s.redis.Do(s.Context(), "ACL", "SETUSER", s.user(), "+pexpire").Err())
-		if n := s.redis.Exists(s.Context(), appKey).Val(); n != 0 {
-			t.Errorf("token %q: the lock is left with a ttl of %v", token, s.redis.PTTL(s.Context(), appKey).Val())
+		e.must(e.redis.Do(e.Context(), "ACL", "SETUSER", e.user(), "+pexpire").Err())
+		if n := e.redis.Exists(e.Context(), appKey).Val(); n != 0 {
+			t.Errorf("token %q: the lock is left with a ttl of %v", token, e.redis.PTTL(e.Context(), appKey).Val())
 		}
 	}
 }

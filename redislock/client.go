@@ -2,92 +2,42 @@ package redislock
 
 import (
 	"context"
-	cryptorand "crypto/rand"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redisleader/redisleader/internal/clock"
+	"github.com/redisleader/redisleader/redislock/announce"
 )
 
-// RedisClient is what the package needs of a client: the ability to run scripts.
+// RedisClient is what the package needs from a client: the ability to run scripts.
 // *redis.Client, *redis.ClusterClient, failover clients and redis.UniversalClient have
-// it; for those that are refused see ErrUnsupportedClient.
+// it. ErrUnsupportedClient lists the clients that are refused.
 type RedisClient interface {
 	redis.Scripter
 }
 
-// Client obtains locks through one Redis client. It is safe for use by many goroutines.
-// While somebody watches a lock it keeps one connection for announcements and the
-// goroutines that serve it; otherwise it has neither.
+// Client obtains locks through one Redis client. It is safe for use by many goroutines
+// and starts none of its own.
 type Client struct {
-	client RedisClient
-	now    func() clock.Instant
-	hub    hub
+	client        RedisClient
+	now           func() clock.Instant
+	announcements *announce.Subscriptions
 }
 
-// New returns a Client that uses client. A client that is unsupported is reported by
-// each Obtain.
+// New returns a Client that uses client. It does no I/O. If client is unsupported,
+// Check, Obtain and RequestRelease return an error that matches ErrUnsupportedClient.
 func New(client RedisClient) *Client {
-	c := &Client{client: client, now: clock.Now}
-	c.hub.client, _ = client.(subscriber)
-	c.hub.channel = rand.N(channels)
-	c.hub.ended.L = &c.hub.mu
-	return c
+	return &Client{client: client, now: clock.Now, announcements: announce.New(client)}
 }
 
-// Obtain is a short cut for New(client).Obtain(ctx, key, ttl, opt).
-func Obtain(ctx context.Context, client RedisClient, key string, ttl time.Duration, opt *Options) (*Lock, error) {
-	return New(client).Obtain(ctx, key, ttl, opt)
-}
-
-// ObtainMulti is a short cut for New(client).ObtainMulti(ctx, keys, ttl, opt).
-func ObtainMulti(ctx context.Context, client RedisClient, keys []string, ttl time.Duration, opt *Options) (*Lock, error) {
-	return New(client).ObtainMulti(ctx, keys, ttl, opt)
-}
-
-// Obtain tries to obtain the lock named key for ttl (at least 1 ms, rounded up to whole
-// milliseconds). Each attempt is one command. Options may be nil.
-//
-// If somebody else holds the lock and there are no retries, or no more, it returns
-// exactly ErrNotObtained. With a RetryStrategy it waits until ctx ends; a ctx without a
-// deadline is capped by ttl. Then the error matches both ErrNotObtained and the
-// context's error. If ctx has ended already, the error matches the context's alone.
-//
-// An error that matches neither says that an attempt failed, perhaps after Redis
-// applied it. Before returning it, Obtain tries to delete what it may have created,
-// with a detached context, for a third of the ttl but at least 250 ms and at most 2 s.
-// Errors are not retried. Matched are also ErrInvalidTTL and ErrUnsupportedClient;
-// then, and for all invalid options, nothing was sent.
-//
-// The lock is returned on an affirmative reply, however late that came: Remaining says
-// what is left.
-func (c *Client) Obtain(ctx context.Context, key string, ttl time.Duration, opt *Options) (*Lock, error) {
-	return c.ObtainMulti(ctx, []string{key}, ttl, opt)
-}
-
-// ObtainMulti is Obtain for several locks, all or none, which then live and go as one.
-// In a Cluster they have to be in one slot.
-func (c *Client) ObtainMulti(ctx context.Context, keys []string, ttl time.Duration, opt *Options) (*Lock, error) {
-	opt = opt.orDefault()
-	if err := errors.Join(c.supported(), opt.validate(keys, ttl)); err != nil {
-		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("redislock: %w", err) // nobody was asked
-	}
-	r := c.newRequest(keys, ttl, opt)
-	return r.acquire(ctx)
-}
-
-// supported reports whether the client can keep a lock in one place and run a script in
-// a single call.
-func (c *Client) supported() error {
+// Check returns an error that matches ErrUnsupportedClient if the Redis client cannot
+// keep a lock in one place or cannot run a script in a single call. Otherwise it
+// returns nil. It does no I/O.
+func (c *Client) Check() error {
 	switch c.client.(type) {
 	case nil:
 		return fmt.Errorf("%w: nil", ErrUnsupportedClient)
@@ -97,103 +47,82 @@ func (c *Client) supported() error {
 	return nil
 }
 
-// request is one Obtain: the same for each of its attempts, so that Redis recognises
-// one that it has applied already.
-type request struct {
-	lock *Lock // what the caller gets when an attempt succeeds
-	ttl  time.Duration
-	opt  *Options
+// Announcements returns the subscriptions that all watches of this Client share. They
+// receive the announcements of locks that were obtained with Options.Announce.
+func (c *Client) Announcements() *announce.Subscriptions { return c.announcements }
 
-	keys []string // of the script: the locks, and the fence key if there is one
+// Obtain is a shortcut for New(client).Obtain(ctx, key, ttl, opt).
+func Obtain(ctx context.Context, client RedisClient, key string, ttl time.Duration, opt *Options) (*Lock, error) {
+	return New(client).Obtain(ctx, key, ttl, opt)
 }
 
-func (c *Client) newRequest(keys []string, ttl time.Duration, opt *Options) request {
-	l := newLock(c, keys, opt)
-	r := request{lock: l, ttl: ttl, opt: opt, keys: l.keys}
-	if opt.FenceKey != "" {
-		r.keys = append(l.keys, opt.FenceKey) // newLock has left room
+// ObtainMulti is a shortcut for New(client).ObtainMulti(ctx, keys, ttl, opt).
+func ObtainMulti(ctx context.Context, client RedisClient, keys []string, ttl time.Duration, opt *Options) (*Lock, error) {
+	return New(client).ObtainMulti(ctx, keys, ttl, opt)
+}
+
+// Obtain tries to obtain the lock named key for ttl (at least 1 ms, rounded up to whole
+// milliseconds). Each attempt is one command. opt may be nil.
+//
+// If somebody else holds the lock and no retry is left, the error is exactly
+// ErrNotObtained. With a RetryStrategy, Obtain tries again while somebody else holds
+// the lock, until the strategy or ctx ends. If ctx has no deadline, it waits for at
+// most ttl. When a context ends the wait, the error matches both ErrNotObtained and the
+// context's error. If ctx had ended before the call, the error matches only the
+// context's error.
+//
+// Any other error means that an attempt failed, perhaps after Redis had applied it.
+// Before it returns such an error, Obtain tries to delete what it may have created. It
+// does so with a context of its own, for a third of ttl but at least 250 ms and at most
+// 2 s. Errors are not retried. ErrInvalidTTL, ErrUnsupportedClient and every other
+// error about the arguments mean that nothing was sent.
+//
+// If Redis grants the lock, Obtain returns it, however late the reply. Remaining says
+// how much of it is left.
+func (c *Client) Obtain(ctx context.Context, key string, ttl time.Duration, opt *Options) (*Lock, error) {
+	return c.ObtainMulti(ctx, []string{key}, ttl, opt)
+}
+
+// ObtainMulti is Obtain for several locks. It obtains all of them or none, and the Lock
+// that it returns refreshes and releases them as one. In a Cluster all keys have to be
+// in one slot.
+func (c *Client) ObtainMulti(ctx context.Context, keys []string, ttl time.Duration, opt *Options) (*Lock, error) {
+	opt = opt.orDefault()
+	if err := errors.Join(c.Check(), opt.validate(keys, ttl)); err != nil {
+		return nil, err
 	}
-	l.obtainTTL = milliseconds(ttl)
-	l.obtainArgs = [5]any{&l.token, &l.metadata, &l.obtainTTL, &opt.FenceFloor, &l.flags}
-	return r
-}
-
-// randomToken is 128 bits from crypto/rand, which crashes the program rather than
-// return less.
-func randomToken() string {
-	var random [16]byte
-	var text [22]byte
-	_, _ = cryptorand.Read(random[:])
-	base64.RawURLEncoding.Encode(text[:], random[:])
-	return string(text[:])
-}
-
-// acquire makes attempts until one is decided or waiting ends.
-func (r *request) acquire(ctx context.Context) (*Lock, error) {
-	wait := newWaiter(ctx, r.opt.strategy(), r.ttl)
-	defer wait.stop()
-	for held := false; ; held = true {
-		err := r.attempt(wait.ctx)
-		if err == ErrNotObtained {
-			if err = wait.next(); err == nil {
-				continue
-			}
-			return nil, err
-		}
-		if err != nil {
-			err = wait.explain(err, held) // as things are now, not after the clean-up
-			r.cleanUp(ctx, err)
-			return nil, err
-		}
-		return r.lock, nil
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("redislock: %w", err) // nobody was asked
 	}
+	r := c.newRequest(keys, ttl, opt)
+	return r.acquire(ctx)
 }
 
-// attempt runs the script once.
-func (r *request) attempt(ctx context.Context) error {
-	l := r.lock
-	sent := l.client.now()
-	reply, err := l.client.run(ctx, obtainScript, r.keys, l.obtainArgs[:]...)
-	if err != nil {
-		return explain(err, l.keys, r.opt.FenceKey)
-	}
-	fence, holder, err := obtainReply(reply, r.opt.FenceKey)
-	if err != nil {
+// RequestRelease asks the holder of the lock named key to release it, if the holder's
+// fencing token is fenceToken (0 for a lock without a FenceKey). It needs no ownership
+// token, so it works from any machine. The request is stored in the lock and goes with
+// it, so it never reaches a later holder. The holder learns of it at its next
+// successful Refresh, through Lock.ReleaseRequested, and decides what to do. An elector
+// of package leader resigns.
+//
+// ErrLockNotHeld means that nobody holds the lock with that fencing token. After any
+// other error the request may or may not have been stored. It is safe to repeat.
+func (c *Client) RequestRelease(ctx context.Context, key string, fenceToken int64) error {
+	if err := c.Check(); err != nil {
 		return err
 	}
-	if holder != nil {
-		if r.opt.OnHeld != nil {
-			r.opt.OnHeld(*holder)
-		}
-		return ErrNotObtained
+	reply, err := c.runInt(ctx, requestScript, []string{key}, fenceToken)
+	if err != nil {
+		return fmt.Errorf("redislock: request release: %w", err)
 	}
-	l.fence, l.lease.sent, l.lease.span = fence, sent, usable(r.ttl)
+	if reply != requested {
+		return ErrLockNotHeld
+	}
 	return nil
 }
 
-// cleanUp deletes what an attempt of unknown outcome may have created. Even an error
-// that Redis sent leaves the outcome unknown: the client library silently sends a
-// command again after a lost reply. A token that the caller chose may stand for a lock
-// obtained earlier, which is not ours to delete; and a server that could not be reached
-// just now is not asked again.
-func (r *request) cleanUp(ctx context.Context, err error) {
-	if r.opt.Token != "" || unreachable(err) {
-		return
-	}
-	// On a connection of its own the deletion may overtake the attempt. Redis replies
-	// after a turn of its event loop, in which it has then done both: a second look
-	// finds what the first came too early for.
-	ctx, cancel := detach(ctx, r.ttl)
-	defer cancel()
-	for range 2 {
-		reply, err := r.lock.runRelease(ctx)
-		if err != nil || reply != releasedNothing {
-			return // the ttl deletes what this did not
-		}
-	}
-}
-
-// unreachable reports whether err says that there was no connection to send anything on.
+// unreachable reports whether err means that no connection could be opened, so that
+// nothing was sent.
 func unreachable(err error) bool {
 	var network *net.OpError
 	return errors.As(err, &network) && network.Op == "dial"

@@ -12,12 +12,12 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// The tests in this file are written as users of github.com/bsm/redislock write their
-// code: with nothing but the import path changed it has to compile and to do the same.
+// The tests in this file look like code of users of github.com/bsm/redislock. With only
+// the import path changed, such code has to compile and do the same.
 
 var compatKeys atomic.Int64
 
-// compat returns what such code usually starts with, and a key that is free.
+// compat returns what such code usually starts with, and a free key.
 func compat(t *testing.T) (context.Context, *redis.Client, string) {
 	t.Parallel()
 	client := redis.NewClient(&redis.Options{Network: "tcp", Addr: redisAddr})
@@ -92,7 +92,7 @@ func TestCompatOptions(t *testing.T) {
 	if lock.Key() != key || lock.Metadata() != "my-data" || lock.Token() != "foo" {
 		t.Fatalf("got %q, %q, %q", lock.Key(), lock.Metadata(), lock.Token())
 	}
-	// The same token obtains again, another does not.
+	// The same token obtains the lock again, another token does not.
 	if _, err := redislock.Obtain(ctx, client, key, time.Hour, &redislock.Options{Token: "foo"}); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestCompatRetryUntilDeadline(t *testing.T) {
 		if err != redislock.ErrNotObtained {
 			t.Fatalf("expected %v, got %v", redislock.ErrNotObtained, err)
 		}
-		defer lock.Release(ctx) // common, though lock is nil
+		defer lock.Release(ctx) // common in such code, though lock is nil
 	}
 }
 
@@ -154,7 +154,7 @@ func TestCompatMulti(t *testing.T) {
 	}
 }
 
-// fewTimes is a strategy as users write their own.
+// fewTimes is a strategy as users write it.
 type fewTimes struct{ left int }
 
 func (s *fewTimes) NextBackoff() time.Duration {

@@ -21,7 +21,7 @@ func Example() {
 	locker := redislock.New(client)
 	lock, err := locker.Obtain(ctx, "report", 10*time.Second, nil)
 	if err == redislock.ErrNotObtained {
-		fmt.Println("somebody else writes the report")
+		fmt.Println("somebody else is writing the report")
 		return
 	} else if err != nil {
 		log.Fatal(err)
@@ -41,8 +41,8 @@ func Example() {
 	// a second time: redislock: not obtained
 }
 
-// The account rejects a token that is lower than the highest it has seen. A holder that
-// lost its lock without noticing, because its process was frozen, thereby does no harm.
+// The account rejects a token that is lower than the highest it has seen. So a holder
+// that lost its lock without noticing, because its process was frozen, does no harm.
 func ExampleLock_FenceToken() {
 	client := redis.NewClient(&redis.Options{Addr: redisAddr, ContextTimeoutEnabled: true})
 	defer func() { _ = client.Close() }()
@@ -64,7 +64,8 @@ func ExampleLock_FenceToken() {
 		return nil
 	}
 
-	opt := &redislock.Options{FenceKey: "{account}:fence"} // the braces keep both keys in one slot of a Cluster
+	// The braces keep both keys in one slot of a Cluster.
+	opt := &redislock.Options{FenceKey: "{account}:fence"}
 	first, err := redislock.Obtain(ctx, client, "{account}", 20*time.Millisecond, opt)
 	if err != nil {
 		log.Fatal(err)
@@ -88,6 +89,75 @@ func ExampleLock_FenceToken() {
 	// balance: 110
 }
 
+// A transfer needs both accounts or none. The braces keep both locks in one slot of a
+// Cluster.
+func ExampleClient_ObtainMulti() {
+	client := redis.NewClient(&redis.Options{Addr: redisAddr, ContextTimeoutEnabled: true})
+	defer func() { _ = client.Close() }()
+	ctx := context.Background()
+	locker := redislock.New(client)
+
+	savings, err := locker.Obtain(ctx, "{accounts}:savings", 10*time.Second, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	both := []string{"{accounts}:checking", "{accounts}:savings"}
+	_, err = locker.ObtainMulti(ctx, both, 10*time.Second, nil)
+	fmt.Println("while one is held:", err)
+
+	if err := savings.Release(ctx); err != nil {
+		log.Fatal(err)
+	}
+	lock, err := locker.ObtainMulti(ctx, both, 10*time.Second, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("obtained", lock.Keys())
+	fmt.Println("released:", lock.Release(ctx)) // both at once
+
+	// Output:
+	// while one is held: redislock: not obtained
+	// obtained [{accounts}:checking {accounts}:savings]
+	// released: <nil>
+}
+
+// An operator asks the holder of a lock to give it up. All that is needed is the name
+// of the lock and the holder's fencing token, which HGETALL shows. Do not delete the
+// key instead: the lock would have two holders until the first one notices.
+func ExampleClient_RequestRelease() {
+	client := redis.NewClient(&redis.Options{Addr: redisAddr, ContextTimeoutEnabled: true})
+	defer func() { _ = client.Close() }()
+	ctx := context.Background()
+
+	opt := &redislock.Options{FenceKey: "{import}:fence"}
+	lock, err := redislock.Obtain(ctx, client, "{import}", 10*time.Second, opt)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	// On the operator's machine.
+	operator := redislock.New(client)
+	fence, err := client.HGet(ctx, "{import}", "fence").Int64()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("an earlier holder:", operator.RequestRelease(ctx, "{import}", fence-1))
+	fmt.Println("the holder:", operator.RequestRelease(ctx, "{import}", fence))
+
+	// The holder learns of it when it refreshes the lock, finishes, and releases it.
+	if err := lock.Refresh(ctx, 10*time.Second, nil); err != nil {
+		log.Fatal(err)
+	}
+	if lock.ReleaseRequested() {
+		fmt.Println("released:", lock.Release(ctx))
+	}
+
+	// Output:
+	// an earlier holder: redislock: lock not held
+	// the holder: <nil>
+	// released: <nil>
+}
+
 func ExampleClient_Obtain_retry() {
 	client := redis.NewClient(&redis.Options{Addr: redisAddr, ContextTimeoutEnabled: true})
 	defer func() { _ = client.Close() }()
@@ -106,15 +176,15 @@ func ExampleClient_Obtain_retry() {
 	})
 	fmt.Println(err == redislock.ErrNotObtained, "after", seen, "attempts")
 
-	// Retries that grow apart, until a deadline of one's own. Without one the ttl is
-	// the limit.
+	// Retries with growing waits, until a deadline. Without a deadline the ttl is the
+	// limit.
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
 	backoff := &redislock.Options{RetryStrategy: redislock.ExponentialBackoff(16*time.Millisecond, time.Second)}
 	_, err = locker.Obtain(ctx, "migration", 10*time.Second, backoff)
 	fmt.Println(errors.Is(err, redislock.ErrNotObtained), errors.Is(err, context.DeadlineExceeded))
 
-	// The holder goes while another waits.
+	// The holder releases the lock while somebody else waits for it.
 	time.AfterFunc(20*time.Millisecond, func() { _ = holder.Release(context.Background()) })
 	lock, err := locker.Obtain(context.Background(), "migration", 10*time.Second, backoff)
 	if err != nil {
@@ -129,9 +199,9 @@ func ExampleClient_Obtain_retry() {
 	// obtained migration
 }
 
-// A watchdog that keeps the lock while the work runs, and cancels the work once the
-// lock is lost. Package leader does this and more: its context also ends by the clock
-// while Redis does not answer.
+// A watchdog keeps the lock while the work runs, and cancels the work when the lock is
+// lost. Package leader does this and more: its context also ends by the clock while
+// Redis does not answer.
 func ExampleLock_Refresh() {
 	client := redis.NewClient(&redis.Options{Addr: redisAddr, ContextTimeoutEnabled: true})
 	defer func() { _ = client.Close() }()

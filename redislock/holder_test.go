@@ -7,23 +7,23 @@ import (
 	"time"
 )
 
-// refused is what Obtain tells about the holder of the scene's lock, which it must not
-// get.
-func (s *scene) refused() Holder {
-	s.Helper()
+// refused tries to obtain the lock named key, which has to fail, and returns what
+// Obtain says about the holder.
+func (e *environment) refused() Holder {
+	e.Helper()
 	var holders []Holder
-	opt := &Options{FenceKey: s.fence, OnHeld: func(h Holder) { holders = append(holders, h) }}
-	lock, err := s.client.Obtain(s.Context(), s.key, long, opt)
+	opt := &Options{FenceKey: e.fence, OnHeld: func(h Holder) { holders = append(holders, h) }}
+	lock, err := e.client.Obtain(e.Context(), e.key, long, opt)
 	if lock != nil || err != ErrNotObtained || len(holders) != 1 {
-		s.Fatalf("Obtain = %v, %v, holders %+v", lock, err, holders)
+		e.Fatalf("Obtain = %v, %v, holders %+v", lock, err, holders)
 	}
 	return holders[0]
 }
 
-func TestHolderTellsWhoHoldsTheLock(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(long, &Options{Metadata: "me", FenceKey: s.fence, FenceFloor: 41})
-	got := s.refused()
+func TestHolderSaysWhoHoldsTheLock(t *testing.T) {
+	e := onSharedServer(t)
+	lock := e.obtain(long, &Options{Metadata: "me", FenceKey: e.fence, FenceFloor: 41})
+	got := e.refused()
 	if got.TTL > long || got.TTL < long-patience {
 		t.Errorf("ttl = %v, want %v", got.TTL, long)
 	}
@@ -37,34 +37,34 @@ func TestHolderTellsWhoHoldsTheLock(t *testing.T) {
 }
 
 func TestHolderOfABareLock(t *testing.T) {
-	s := newScene(t)
-	s.obtain(long, nil)
-	if got := s.refused(); got.Metadata != "" || got.FenceToken != 0 || got.Foreign {
+	e := onSharedServer(t)
+	e.obtain(long, nil)
+	if got := e.refused(); got.Metadata != "" || got.FenceToken != 0 || got.Foreign {
 		t.Errorf("holder = %+v", got)
 	}
 }
 
 func TestHolderWithoutTTL(t *testing.T) {
-	s := newScene(t)
-	s.obtain(long, &Options{Metadata: "me"})
-	s.must(s.redis.Persist(t.Context(), s.key).Err())
-	if got := s.refused(); got.TTL >= 0 || got.Foreign || got.Metadata != "me" {
+	e := onSharedServer(t)
+	e.obtain(long, &Options{Metadata: "me"})
+	e.must(e.redis.Persist(t.Context(), e.key).Err())
+	if got := e.refused(); got.TTL >= 0 || got.Foreign || got.Metadata != "me" {
 		t.Errorf("holder = %+v, want a negative ttl", got)
 	}
-	if ttl := s.redis.PTTL(t.Context(), s.key).Val(); ttl != -1 {
+	if ttl := e.redis.PTTL(t.Context(), e.key).Val(); ttl != -1 {
 		t.Errorf("the refused attempt gave the key a ttl of %v", ttl)
 	}
 }
 
-// TestHolderWithOnlyAToken is a lock written by hand, with nothing beside what counts.
+// A lock may have been written by hand, with nothing but a token.
 func TestHolderWithOnlyAToken(t *testing.T) {
-	s := newScene(t)
-	s.must(s.redis.HSet(t.Context(), s.key, "token", "x", "fence", "no number").Err())
-	if got := s.refused(); got.FenceToken != 0 || got.Foreign {
+	e := onSharedServer(t)
+	e.must(e.redis.HSet(t.Context(), e.key, "token", "x", "fence", "no number").Err())
+	if got := e.refused(); got.FenceToken != 0 || got.Foreign {
 		t.Errorf("holder = %+v", got)
 	}
-	s.must(s.redis.HDel(t.Context(), s.key, "fence").Err())
-	if got := s.refused(); got.Metadata != "" || got.FenceToken != 0 || got.Foreign {
+	e.must(e.redis.HDel(t.Context(), e.key, "fence").Err())
+	if got := e.refused(); got.Metadata != "" || got.FenceToken != 0 || got.Foreign {
 		t.Errorf("holder = %+v", got)
 	}
 }
@@ -83,35 +83,35 @@ func TestB10_ForeignKeyIsNeverOverwritten(t *testing.T) {
 	} {
 		for _, expires := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s expires=%t", c.kind, expires), func(t *testing.T) {
-				s := newScene(t)
-				s.must(s.redis.Do(t.Context(), append([]any{c.fill[0], s.key}, c.fill[1:]...)...).Err())
+				e := onSharedServer(t)
+				e.must(e.redis.Do(t.Context(), append([]any{c.fill[0], e.key}, c.fill[1:]...)...).Err())
 				want := Holder{Metadata: c.kind, Foreign: true, TTL: -time.Millisecond}
 				if expires {
-					s.must(s.redis.PExpire(t.Context(), s.key, long).Err())
+					e.must(e.redis.PExpire(t.Context(), e.key, long).Err())
 					want.TTL = long
 				}
-				before := s.redis.Dump(t.Context(), s.key).Val()
-				got := s.refused()
+				before := e.redis.Dump(t.Context(), e.key).Val()
+				got := e.refused()
 				if expires && got.TTL > 0 && got.TTL < long {
 					got.TTL = long
 				}
 				if got != want {
 					t.Errorf("holder = %+v, want %+v", got, want)
 				}
-				if after := s.redis.Dump(t.Context(), s.key).Val(); after != before || before == "" {
+				if after := e.redis.Dump(t.Context(), e.key).Val(); after != before || before == "" {
 					t.Errorf("key changed from %q to %q", before, after)
 				}
-				if ttl := s.redis.PTTL(t.Context(), s.key).Val(); expires != (ttl > 0) {
+				if ttl := e.redis.PTTL(t.Context(), e.key).Val(); expires != (ttl > 0) {
 					t.Errorf("ttl = %v", ttl)
 				}
-				s.wantCounter("")
+				e.wantCounter("")
 			})
 		}
 	}
 }
 
-// A value that no script has minted is not believed: as a floor for the next token it
-// would keep everybody from obtaining one.
+// A fencing token that no script can have minted is ignored: as a floor it would keep
+// everybody from getting another one.
 func TestImpossibleFenceOfAHolderIsNotBelieved(t *testing.T) {
 	for _, fence := range []string{"9223372036854775807", "9007199254740992", "-1", "x", "99999999999999999999"} {
 		holder, err := refusal([]any{"held", "", fence, int64(1)}, "")

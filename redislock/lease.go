@@ -7,27 +7,31 @@ import (
 	"github.com/redisleader/redisleader/internal/clock"
 )
 
-// usable is the part of ttl that this process may rely on: the rest covers two clocks
-// that do not run at the same rate (1 %) and the millisecond in which Redis expires
-// keys.
-func usable(ttl time.Duration) time.Duration {
-	return ttl - ttl/100 - 2*time.Millisecond
-}
+// Margin returns the part of ttl that the holder of a lock does not rely on: ttl/100,
+// because the two clocks may run at different rates, plus 2 ms, because Redis expires
+// keys by the millisecond and ttl is rounded to whole milliseconds. Every deadline of a
+// lease is derived from it.
+func Margin(ttl time.Duration) time.Duration { return ttl/100 + 2*time.Millisecond }
 
-// lease is what this process knows about its lock without asking Redis: it can be
-// relied upon until sent + span. The instant is the one before the attempt was sent,
-// since the server may have applied it at any moment after.
+// usable returns the part of ttl that this process may rely on.
+func usable(ttl time.Duration) time.Duration { return ttl - Margin(ttl) }
+
+// lease is what this process knows about its lock without asking Redis: that it can
+// rely on the lock until sent + span. sent is the instant before the attempt was sent,
+// because the server may have applied the attempt at any moment after that.
 type lease struct {
-	mu       sync.Mutex
+	mu       sync.Mutex // guards the fields below
 	sent     clock.Instant
 	span     time.Duration
-	inFlight int           // refreshes whose reply is outstanding
-	shortest time.Duration // the shortest span of all refreshes since none was in flight
-	ended    bool          // sticky: ran out, found to be somebody else's, or given up
-	gone     bool          // Redis said that it is not ours, or no longer
+	inFlight int           // refreshes that await their reply
+	shortest time.Duration // the shortest span of refreshes since none was in flight
+	ended    bool          // for good: ran out, lost to somebody else, or given up
+	gone     bool          // Redis has said that the lock is not ours
+	asked    bool          // Redis has said that somebody requests the release
 }
 
-// remaining is zero or less once the lease has ended, and stays so.
+// remaining returns what is left of the lease. Once the lease has ended, that is zero
+// or less for good.
 func (l *lease) remaining(now clock.Instant) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,9 +47,9 @@ func (l *lease) left(now clock.Instant) time.Duration {
 	return left
 }
 
-// begin notes a refresh that is about to be sent. Redis may apply it at any moment from
-// now on, so one that shortens the lease counts from here, whatever becomes of it. It
-// reports false if the lease has ended.
+// begin notes that a refresh is about to be sent. Redis may apply it at any moment from
+// now on, so a refresh that shortens the lease does so at once, whatever becomes of it.
+// begin returns false if the lease has ended.
 func (l *lease) begin(now clock.Instant, span time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,21 +68,22 @@ func (l *lease) begin(now clock.Instant, span time.Duration) bool {
 	return true
 }
 
-// abandon notes that a refresh failed: it leaves the lease as it is.
+// abandon notes that a refresh failed. The lease stays as it is.
 func (l *lease) abandon() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.inFlight--
 }
 
-// extend notes that a refresh succeeded and reports whether the lease goes on: a
-// success that comes after the lease has run out does not bring it back, because
-// somebody may have looked in between.
+// extend notes that a refresh succeeded and reports whether the lease goes on. A
+// success that arrives after the lease has run out does not bring it back, because
+// somebody may have seen that it had ended.
 //
-// Refreshes may overlap, and Redis may apply them in any order, whatever that of their
-// replies. Whichever it applied last did so after the newest instant of all successes,
-// so that instant counts, with the shortest span among those that overlapped.
-func (l *lease) extend(now, sent clock.Instant) bool {
+// Refreshes may overlap. Redis may apply them in any order, and the replies may arrive
+// in another. Whichever refresh Redis applied last, it did so after the latest instant
+// at which a successful one was sent. So that instant counts, with the shortest span
+// among the refreshes that overlapped.
+func (l *lease) extend(now, sent clock.Instant, asked bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.inFlight--
@@ -89,19 +94,26 @@ func (l *lease) extend(now, sent clock.Instant) bool {
 		l.sent = sent
 	}
 	l.span = l.shortest
+	l.asked = l.asked || asked // once requested, the release stays requested
 	return true
 }
 
-// lose notes that there is no such lock of ours on the server, or no longer.
+func (l *lease) releaseRequested() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.asked
+}
+
+// lose notes that the server has no such lock of ours.
 func (l *lease) lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended, l.gone = true, true
 }
 
-// giveUp ends the lease because its release is about to be sent. It reports whether, as
-// far as this process knows, the lock is still on the server: then a release that finds
-// nothing is the repetition of one whose reply was lost.
+// giveUp ends the lease because the release is about to be sent. It reports whether, as
+// far as this process knows, the server still has the lock. If so, a release that finds
+// nothing repeats one whose reply was lost.
 func (l *lease) giveUp(now clock.Instant) (present bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +121,7 @@ func (l *lease) giveUp(now clock.Instant) (present bool) {
 	return !l.gone && now.Since(l.sent) < l.span
 }
 
-// length is how long the lease was when it was last extended.
+// length returns how long the lease was when it was last extended.
 func (l *lease) length() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

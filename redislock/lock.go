@@ -5,32 +5,36 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/redisleader/redisleader/redislock/announce"
 )
 
-// Lock is a lock that was obtained. All methods are safe on a nil *Lock and for use by
-// many goroutines.
+// Lock is a lock that was obtained, or several obtained as one. All methods are safe on
+// a nil *Lock and for use by many goroutines.
 type Lock struct {
 	client   *Client
 	keys     []string
 	token    string
 	metadata string
-	flags    string // of the scripts
+	flags    string // of obtain.lua
+	announce bool   // the release
 	fence    int64
 	lease    lease
 
-	// Room for what nearly every lock needs, so that one allocation does for all of it:
-	// a lock's and a fence key's name, and the arguments of scripts, which are pointers
-	// because an interface that holds a string or a number is another allocation.
-	names       [2]string
-	obtainTTL   int64 // milliseconds
-	obtainArgs  [5]any
-	releaseArgs [2]any
+	// Room for what nearly every lock needs, so that one allocation serves all of it:
+	// the names of a lock and a fence key, and the arguments of obtain.lua. The
+	// arguments are pointers, because a string or a number in an interface is another
+	// allocation.
+	names      [2]string
+	obtainTTL  int64 // milliseconds
+	obtainArgs [5]any
 }
 
-// newLock prepares what an Obtain gives if it succeeds. The keys are copied, because
-// the caller may go on using its own, with room for one more.
+// newLock prepares the Lock that Obtain returns if it succeeds. It copies the keys,
+// because the caller may go on using its slice, and leaves room for one more.
 func newLock(c *Client, keys []string, opt *Options) *Lock {
-	l := &Lock{client: c, token: opt.Token, metadata: opt.Metadata, flags: opt.flags(&c.hub, keys[0])}
+	l := &Lock{client: c, token: opt.Token, metadata: opt.Metadata, announce: opt.Announce}
+	l.flags = opt.flags(c.announcements, keys[0])
 	if l.token == "" {
 		l.token = randomToken()
 	}
@@ -39,11 +43,11 @@ func newLock(c *Client, keys []string, opt *Options) *Lock {
 		l.keys = make([]string, 0, len(keys)+1)
 	}
 	l.keys = append(l.keys, keys...)
-	l.releaseArgs = [2]any{&l.token, &l.flags}
 	return l
 }
 
-// Key is the name of the lock, the first if there are several, "" of a nil *Lock.
+// Key returns the name of the lock, or of the first lock if there are several. It
+// returns "" for a nil *Lock.
 func (l *Lock) Key() string {
 	if l == nil {
 		return ""
@@ -51,7 +55,7 @@ func (l *Lock) Key() string {
 	return l.keys[0]
 }
 
-// Keys are the names of the locks, in a slice of the caller's own.
+// Keys returns the names of the locks in a new slice.
 func (l *Lock) Keys() []string {
 	if l == nil {
 		return nil
@@ -59,8 +63,8 @@ func (l *Lock) Keys() []string {
 	return slices.Clone(l.keys)
 }
 
-// Token is the ownership token. It is a secret between this process and Redis: keep it
-// out of logs, and do not mistake it for the fencing token.
+// Token returns the ownership token. It is a secret between this process and Redis.
+// Keep it out of logs, and do not confuse it with the fencing token.
 func (l *Lock) Token() string {
 	if l == nil {
 		return ""
@@ -68,7 +72,7 @@ func (l *Lock) Token() string {
 	return l.token
 }
 
-// Metadata is what was passed as Options.Metadata.
+// Metadata returns what was passed as Options.Metadata.
 func (l *Lock) Metadata() string {
 	if l == nil {
 		return ""
@@ -76,10 +80,11 @@ func (l *Lock) Metadata() string {
 	return l.metadata
 }
 
-// FenceToken is the fencing token of this acquisition: greater than those of all
-// earlier ones with the same FenceKey, at most 2^53-1, and 0 without a FenceKey. A
-// resource that rejects tokens lower than the highest it has seen is safe from late
-// writes of earlier holders (M. Kleppmann, "How to do distributed locking", 2016).
+// FenceToken returns the fencing token of this acquisition. It is greater than those of
+// all earlier acquisitions with the same FenceKey and at most 2^53-1. Without a
+// FenceKey it is 0. A resource that rejects tokens lower than the highest it has seen
+// is safe from late writes by earlier holders (M. Kleppmann, "How to do distributed
+// locking", 2016).
 func (l *Lock) FenceToken() int64 {
 	if l == nil {
 		return 0
@@ -87,13 +92,13 @@ func (l *Lock) FenceToken() int64 {
 	return l.fence
 }
 
-// Remaining is how long this process may rely on the lock without asking Redis; zero or
-// less means that the lock is lost, and then it stays so. It counts from before the
-// latest successful Obtain or Refresh was sent, less a margin of ttl/100 + 2 ms for
-// clocks that run at different rates, and sees time that passed while the machine was
-// suspended. A failed Refresh leaves it unchanged, except that one with a shorter ttl
-// counts from when it was sent. From the moment a Release is sent nothing remains. It
-// does no I/O.
+// Remaining returns how long this process may rely on the lock without asking Redis.
+// Zero or less means that the lock is lost for good. Remaining does no I/O.
+//
+// The time counts from the instant before the latest successful Obtain or Refresh was
+// sent, less Margin(ttl). It includes time during which the machine was suspended. A
+// failed Refresh leaves it unchanged, except that a Refresh with a shorter ttl counts
+// as soon as it is sent. As soon as a Release is sent, nothing remains.
 func (l *Lock) Remaining() time.Duration {
 	if l == nil {
 		return 0
@@ -101,10 +106,10 @@ func (l *Lock) Remaining() time.Duration {
 	return l.lease.remaining(l.client.now())
 }
 
-// TTL asks Redis how long the lock lives unless it is refreshed, in whole milliseconds;
-// of several locks it is the shortest. It is 0 if the lock is no longer ours, and
-// negative if it is but lost its time to live (PERSIST), which the next Refresh gives
-// back. A nil *Lock returns ErrLockNotHeld.
+// TTL asks Redis for the time to live of the lock, in whole milliseconds. For several
+// locks it is the shortest. It is 0 if this Lock no longer holds the lock. It is
+// negative if the lock is held but has no time to live (after PERSIST); the next
+// Refresh restores it. A nil *Lock returns ErrLockNotHeld.
 func (l *Lock) TTL(ctx context.Context) (time.Duration, error) {
 	if l == nil {
 		return 0, ErrLockNotHeld
@@ -120,15 +125,16 @@ func (l *Lock) TTL(ctx context.Context) (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, nil
 }
 
-// Refresh sets the time to live anew to ttl (at least 1 ms, rounded up to whole
-// milliseconds), if the lock is still ours; it never creates one. Of the options it
-// reads RetryStrategy alone.
+// Refresh sets the time to live to ttl (at least 1 ms, rounded up to whole
+// milliseconds) if this Lock still holds the lock. It never creates a lock. Of the
+// options it reads only RetryStrategy.
 //
-// ErrNotObtained means that the lock is lost: Redis knows it as somebody else's or not
-// at all, or it ran out by our own clocks, be it during the call. That is final and not
-// retried. Other errors are retried as the strategy says, while something remains of
-// the lock and ctx lasts; they leave Remaining unchanged. ErrInvalidTTL means that
-// nothing was sent. A nil *Lock returns ErrNotObtained.
+// ErrNotObtained means that the lock is lost: Redis says that somebody else holds it or
+// that it does not exist, or it ran out by the clocks of this process, before or during
+// the call. That is final and not retried. Other errors are retried as the strategy
+// says, as long as the lock and ctx last, and leave Remaining unchanged, except as
+// described there. ErrInvalidTTL means that nothing was sent. A nil *Lock returns
+// ErrNotObtained.
 func (l *Lock) Refresh(ctx context.Context, ttl time.Duration, opt *Options) error {
 	if err := validateTTL(ttl); err != nil {
 		return err
@@ -160,25 +166,32 @@ func (l *Lock) refresh(ctx context.Context, ttl time.Duration) error {
 		l.lease.abandon()
 		return err
 	}
-	if reply != refreshed {
+	if reply != refreshed && reply != refreshedAndAsked {
 		l.lease.lose()
 		return ErrNotObtained
 	}
-	if !l.lease.extend(l.client.now(), sent) {
+	if !l.lease.extend(l.client.now(), sent, reply == refreshedAndAsked) {
 		return ErrNotObtained
 	}
 	return nil
 }
 
-// Release deletes the lock if it is still ours. If ctx has ended, before the call or
-// during it, Release makes one more attempt with a context of its own, for a third of
-// the ttl but at least 250 ms and at most 2 s; an interruption of what the lock was for
-// must not leave it behind.
+// ReleaseRequested reports whether a successful Refresh has found that somebody
+// requested the release of the lock (see Client.RequestRelease). For several locks, a
+// request for one of them is enough. What to do about it is the holder's decision. It
+// does no I/O.
+func (l *Lock) ReleaseRequested() bool { return l != nil && l.lease.releaseRequested() }
+
+// Release deletes the lock if this Lock still holds it. If ctx ends before or during
+// the call, Release makes one more attempt with a context of its own, for a third of
+// the ttl but at least 250 ms and at most 2 s. What interrupts the work must not leave
+// the lock behind.
 //
-// ErrLockNotHeld means that there was nothing to release: it had run out, is somebody
-// else's, or was released before. If Redis finds no lock at a time at which ours cannot
-// have run out yet, that is taken as the answer to a release whose first reply was
-// lost, and is a success. After any other error Release may be called again.
+// ErrLockNotHeld means that there was nothing to release: the lock had run out,
+// somebody else holds it, or it was released before. If Redis finds no lock although
+// this one cannot have run out yet, Release assumes that it was deleted by an earlier
+// send whose reply was lost, and succeeds. After any other error Release may be called
+// again.
 func (l *Lock) Release(ctx context.Context) error {
 	if l == nil {
 		return ErrLockNotHeld
@@ -195,7 +208,7 @@ func (l *Lock) Release(ctx context.Context) error {
 	return ErrLockNotHeld
 }
 
-// releaseDespite runs the script with ctx while that lasts, and otherwise without.
+// releaseDespite runs the script with ctx, and once more without it if ctx has ended.
 func (l *Lock) releaseDespite(ctx context.Context) (reply int64, err error) {
 	if ctx.Err() == nil {
 		if reply, err = l.runRelease(ctx); err == nil || hasEnded(ctx) == nil {
@@ -208,5 +221,11 @@ func (l *Lock) releaseDespite(ctx context.Context) (reply int64, err error) {
 }
 
 func (l *Lock) runRelease(ctx context.Context) (reply int64, err error) {
-	return l.client.runInt(ctx, releaseScript, l.keys, l.releaseArgs[:]...)
+	args := []any{&l.token}
+	if l.announce {
+		for _, channel := range announce.Channels(l.keys[0]) {
+			args = append(args, channel)
+		}
+	}
+	return l.client.runInt(ctx, releaseScript, l.keys, args...)
 }

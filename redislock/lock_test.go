@@ -13,6 +13,9 @@ func TestNilLock(t *testing.T) {
 	if lock.FenceToken() != 0 || lock.Remaining() != 0 {
 		t.Error("a nil lock has a fencing token or time")
 	}
+	if lock.ReleaseRequested() {
+		t.Error("somebody requested the release of a nil lock")
+	}
 	if ttl, err := lock.TTL(t.Context()); ttl != 0 || err != ErrLockNotHeld {
 		t.Errorf("TTL = %v, %v", ttl, err)
 	}

@@ -13,22 +13,22 @@ import (
 )
 
 func TestObtainCreatesAHashThatPeopleCanRead(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(long, &Options{Metadata: "me"})
-	fields, err := s.redis.HGetAll(t.Context(), s.key).Result()
-	s.must(err)
+	e := onSharedServer(t)
+	lock := e.obtain(long, &Options{Metadata: "me"})
+	fields, err := e.redis.HGetAll(t.Context(), e.key).Result()
+	e.must(err)
 	if want := map[string]string{"token": lock.Token(), "metadata": "me", "fence": "0"}; !maps.Equal(fields, want) {
 		t.Errorf("hash = %q, want %q", fields, want)
 	}
-	s.wantTTL(s.key, long)
-	if lock.Key() != s.key || len(lock.Keys()) != 1 || lock.Keys()[0] != s.key || lock.Metadata() != "me" || lock.FenceToken() != 0 {
+	e.wantTTL(e.key, long)
+	if lock.Key() != e.key || len(lock.Keys()) != 1 || lock.Keys()[0] != e.key || lock.Metadata() != "me" || lock.FenceToken() != 0 {
 		t.Errorf("lock is %q %q %q %d", lock.Key(), lock.Keys(), lock.Metadata(), lock.FenceToken())
 	}
 }
 
 func TestObtainLeavesUsableTimeLessAMargin(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(long, nil)
+	e := onSharedServer(t)
+	lock := e.obtain(long, nil)
 	if got, most := lock.Remaining(), long-long/100-2*time.Millisecond; got > most || got < most-patience {
 		t.Errorf("Remaining = %v, want little less than %v", got, most)
 	}
@@ -36,8 +36,8 @@ func TestObtainLeavesUsableTimeLessAMargin(t *testing.T) {
 
 func TestTokenIs128RandomBits(t *testing.T) {
 	const count = 1000
-	s := newScene(t)
-	lock := s.obtain(long, nil)
+	e := onSharedServer(t)
+	lock := e.obtain(long, nil)
 	if !regexp.MustCompile(`^[A-Za-z0-9_-]{22}$`).MatchString(lock.Token()) {
 		t.Errorf("token %q is not 22 characters of base64url", lock.Token())
 	}
@@ -51,34 +51,34 @@ func TestTokenIs128RandomBits(t *testing.T) {
 }
 
 func TestObtainOfAHeldLockIsExactlyErrNotObtained(t *testing.T) {
-	s := newScene(t)
-	first := s.obtain(long, &Options{Metadata: "first"})
-	lock, err := s.client.Obtain(t.Context(), s.key, time.Second, &Options{Metadata: "second"})
+	e := onSharedServer(t)
+	first := e.obtain(long, &Options{Metadata: "first"})
+	lock, err := e.client.Obtain(t.Context(), e.key, time.Second, &Options{Metadata: "second"})
 	if lock != nil || err != ErrNotObtained {
 		t.Errorf("Obtain = %v, %v, want ErrNotObtained itself", lock, err)
 	}
-	s.wantField(s.key, "token", first.Token())
-	s.wantField(s.key, "metadata", "first")
-	s.wantTTL(s.key, long)
+	e.wantField(e.key, "token", first.Token())
+	e.wantField(e.key, "metadata", "first")
+	e.wantTTL(e.key, long)
 }
 
 func TestObtainAfterTheLockRanOut(t *testing.T) {
-	s := newScene(t)
-	first := s.obtain(20*time.Millisecond, nil)
-	s.eventually("the lock to run out", func() bool {
-		lock, err := s.client.Obtain(t.Context(), s.key, long, nil)
+	e := onSharedServer(t)
+	first := e.obtain(20*time.Millisecond, nil)
+	e.eventually("the lock to run out", func() bool {
+		lock, err := e.client.Obtain(t.Context(), e.key, long, nil)
 		return err == nil && lock.Token() != first.Token()
 	})
 }
 
 func TestPackageLevelFunctions(t *testing.T) {
-	s := newScene(t)
-	one, err := Obtain(t.Context(), s.app, s.key, long, nil)
-	s.must(err)
-	s.wantField(s.key, "token", one.Token())
-	two, err := ObtainMulti(t.Context(), s.app, []string{s.key + "1", s.key + "2"}, long, nil)
-	s.must(err)
-	s.wantField(s.key+"2", "token", two.Token())
+	e := onSharedServer(t)
+	one, err := Obtain(t.Context(), e.app, e.key, long, nil)
+	e.must(err)
+	e.wantField(e.key, "token", one.Token())
+	two, err := ObtainMulti(t.Context(), e.app, []string{e.key + "1", e.key + "2"}, long, nil)
+	e.must(err)
+	e.wantField(e.key+"2", "token", two.Token())
 }
 
 func TestObtainWithAnEndedContextSendsNothing(t *testing.T) {
@@ -90,28 +90,28 @@ func TestObtainWithAnEndedContextSendsNothing(t *testing.T) {
 }
 
 func TestBinaryTokenAndMetadata(t *testing.T) {
-	s := newScene(t)
+	e := onSharedServer(t)
 	all := make([]byte, 256)
 	for i := range all {
 		all[i] = byte(i)
 	}
 	for _, token := range []string{string(all), "\x00", "a\r\nb", "*1\r\n", strings.Repeat("x", 1<<16)} {
 		var holder Holder
-		lock := s.obtain(long, &Options{Token: token, Metadata: token})
-		s.wantField(s.key, "token", token)
-		_, err := s.client.Obtain(t.Context(), s.key, long, &Options{OnHeld: func(h Holder) { holder = h }})
+		lock := e.obtain(long, &Options{Token: token, Metadata: token})
+		e.wantField(e.key, "token", token)
+		_, err := e.client.Obtain(t.Context(), e.key, long, &Options{OnHeld: func(h Holder) { holder = h }})
 		if err != ErrNotObtained || holder.Metadata != token {
 			t.Errorf("%.20q: %v, holder %.20q", token, err, holder.Metadata)
 		}
-		s.must(lock.Refresh(t.Context(), long, nil))
-		s.must(lock.Release(t.Context()))
-		s.wantGone(s.key)
+		e.must(lock.Refresh(t.Context(), long, nil))
+		e.must(lock.Release(t.Context()))
+		e.wantGone(e.key)
 	}
 }
 
 func TestEmptyTokenMeansARandomOne(t *testing.T) {
-	s := newScene(t)
-	if lock := s.obtain(long, &Options{Token: ""}); len(lock.Token()) != 22 {
+	e := onSharedServer(t)
+	if lock := e.obtain(long, &Options{Token: ""}); len(lock.Token()) != 22 {
 		t.Errorf("token = %q", lock.Token())
 	}
 }
@@ -126,12 +126,12 @@ func TestATokenIsComparedWhole(t *testing.T) {
 		{"theirs is empty", "a", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newScene(t)
-			// A lock each, as finding one lost ends it.
+			e := onSharedServer(t)
+			// One lock for each operation, because a lock found lost has ended.
 			opt := &Options{Token: c.ours}
-			refreshed, asked, released := s.obtain(long, opt), s.obtain(long, opt), s.obtain(long, opt)
-			s.must(s.redis.HSet(t.Context(), s.key, "token", c.theirs).Err())
-			if _, err := s.client.Obtain(t.Context(), s.key, time.Hour, opt); err != ErrNotObtained {
+			refreshed, asked, released := e.obtain(long, opt), e.obtain(long, opt), e.obtain(long, opt)
+			e.must(e.redis.HSet(t.Context(), e.key, "token", c.theirs).Err())
+			if _, err := e.client.Obtain(t.Context(), e.key, time.Hour, opt); err != ErrNotObtained {
 				t.Errorf("Obtain: %v", err)
 			}
 			if err := refreshed.Refresh(t.Context(), time.Hour, nil); err != ErrNotObtained {
@@ -143,33 +143,32 @@ func TestATokenIsComparedWhole(t *testing.T) {
 			if err := released.Release(t.Context()); err != ErrLockNotHeld {
 				t.Errorf("Release: %v", err)
 			}
-			s.wantField(s.key, "token", c.theirs)
-			s.wantTTL(s.key, long)
+			e.wantField(e.key, "token", c.theirs)
+			e.wantTTL(e.key, long)
 		})
 	}
 }
 
 func TestExplicitTokenReobtains(t *testing.T) {
-	s := newScene(t)
-	s.obtain(long, &Options{Token: "mine", Metadata: "old"})
-	again := s.obtain(time.Hour, &Options{Token: "mine", Metadata: "new"})
+	e := onSharedServer(t)
+	e.obtain(long, &Options{Token: "mine", Metadata: "old"})
+	again := e.obtain(time.Hour, &Options{Token: "mine", Metadata: "new"})
 	if again.Token() != "mine" {
 		t.Errorf("token = %q", again.Token())
 	}
-	s.wantField(s.key, "metadata", "new")
-	s.wantTTL(s.key, time.Hour)
-	s.must(again.Release(t.Context()))
-	s.wantGone(s.key)
+	e.wantField(e.key, "metadata", "new")
+	e.wantTTL(e.key, time.Hour)
+	e.must(again.Release(t.Context()))
+	e.wantGone(e.key)
 }
 
-// TestNoErrorShowsTheToken makes each kind of failure happen to a lock with a known
-// token.
+// A lock with a known token meets each kind of failure.
 func TestNoErrorShowsTheToken(t *testing.T) {
 	const secret = "ownership-secret"
-	s := newScene(t)
-	opt := &Options{Token: secret, FenceKey: s.fence}
-	lock := s.obtain(long, opt)
-	proxy, remote := s.proxied()
+	e := onSharedServer(t)
+	opt := &Options{Token: secret, FenceKey: e.fence}
+	lock := e.obtain(long, opt)
+	proxy, remote := e.proxied()
 	cut := &Lock{client: remote, keys: lock.keys, token: secret, lease: lease{sent: lock.lease.sent, span: long}}
 	proxy.OnCommand(func(faultproxy.Command) faultproxy.Action { return faultproxy.CutBefore })
 
@@ -181,21 +180,21 @@ func TestNoErrorShowsTheToken(t *testing.T) {
 		}
 		errs = append(errs, err)
 	}
-	_, err := remote.Obtain(t.Context(), s.key, long, opt)
+	_, err := remote.Obtain(t.Context(), e.key, long, opt)
 	note(err)
 	note(cut.Refresh(t.Context(), long, nil))
 	_, err = cut.TTL(t.Context())
 	note(err)
 	note(cut.Release(t.Context()))
-	s.must(s.redis.HSet(t.Context(), s.key, "token", "other").Err())
-	_, err = s.client.Obtain(t.Context(), s.key, long, opt)
+	e.must(e.redis.HSet(t.Context(), e.key, "token", "other").Err())
+	_, err = e.client.Obtain(t.Context(), e.key, long, opt)
 	note(err)
 	note(lock.Refresh(t.Context(), long, nil))
 	note(lock.Release(t.Context()))
-	s.must(s.redis.Set(t.Context(), s.fence, "no number", 0).Err())
-	_, err = s.client.Obtain(t.Context(), s.key+"2", long, opt)
+	e.must(e.redis.Set(t.Context(), e.fence, "no number", 0).Err())
+	_, err = e.client.Obtain(t.Context(), e.key+"2", long, opt)
 	note(err)
-	_, err = s.client.Obtain(t.Context(), s.key, -1, &Options{Token: secret, FenceFloor: -1})
+	_, err = e.client.Obtain(t.Context(), e.key, -1, &Options{Token: secret, FenceFloor: -1})
 	note(err)
 	if err := errors.Join(errs...); strings.Contains(err.Error(), secret) {
 		t.Errorf("the token is in one of\n%v", err)

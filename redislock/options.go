@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/redisleader/redisleader/redislock/announce"
 )
 
 // maxFence is the largest fencing token. Lua computes in float64, which counts in ones
@@ -12,52 +14,53 @@ import (
 const maxFence = 1<<53 - 1
 
 // Options change how a lock is obtained or refreshed. A nil *Options and the zero value
-// mean the defaults. Obtain and Refresh only read it: one value may be shared by many
-// goroutines.
+// mean the defaults. Obtain and Refresh only read the Options, so many goroutines may
+// share one value.
 type Options struct {
-	// RetryStrategy says whether and when to try again. Obtain retries while the lock
-	// is held by somebody else; Refresh retries after errors other than ErrNotObtained.
+	// RetryStrategy says whether and when to try again. Obtain retries while somebody
+	// else holds the lock. Refresh retries after errors other than ErrNotObtained.
 	// Default: NoRetry.
 	RetryStrategy RetryStrategy
 
-	// Metadata is stored beside the lock for others to read (Holder.Metadata, HGETALL).
+	// Metadata is stored in the lock for others to read (Holder.Metadata, HGETALL).
 	// Default: empty. Obtain only.
 	Metadata string
 
 	// Token is the ownership token. Default: 128 random bits for each call, in 22
-	// characters. With an explicit token, Obtain re-obtains a lock that is held with
-	// exactly that token: it sets the ttl anew and keeps the fencing token. Keep it
-	// secret: whoever knows it can release the lock. Because the lock may have been
-	// held before, an Obtain with an explicit Token that fails with an unknown outcome
-	// deletes nothing. Obtain only.
+	// characters. With an explicit Token, Obtain re-obtains a lock that is held with
+	// exactly that token: it sets the time to live to ttl and keeps the fencing token.
+	// Keep the token secret: whoever knows it can release the lock. If an Obtain with
+	// an explicit Token fails with an unknown outcome, it deletes nothing, because the
+	// lock may have been held before. Obtain only.
 	Token string
 
 	// FenceKey names the counter that fencing tokens come from. Default: none, and
 	// FenceToken is 0. Tokens start at 1 and grow by 1 with each new acquisition, never
-	// with a refresh or re-obtain. The counter has no ttl and outlives the locks;
-	// deleting it lets tokens go backwards unless FenceClock or FenceFloor prevents it.
-	// In a Cluster it has to be in the slot of the lock (give both names the same hash
-	// tag). Obtain only.
+	// with a refresh or a re-obtain. The counter has no time to live and outlives the
+	// locks. If it is deleted, tokens go backwards unless FenceClock or FenceFloor
+	// prevents it. In a Cluster the counter has to be in the slot of the lock: give
+	// both names the same hash tag. Obtain only.
 	FenceKey string
 
-	// FenceFloor is a token that the new one must exceed, such as the highest that the
-	// protected resource has seen. Default: 0. It needs FenceKey. A re-obtain keeps its
-	// token only if that is above the floor. Obtain only.
+	// FenceFloor is a token that the new one has to exceed, such as the highest that
+	// the protected resource has seen. Default: 0. It needs a FenceKey. A re-obtain
+	// keeps its token only if that is above the floor. Obtain only.
 	FenceFloor int64
 
 	// FenceClock makes a new token at least the Redis server's time in microseconds
-	// since 1970, so that tokens still move forward after the counter was flushed,
-	// restored from an old snapshot or lost in a failover. Default: false. It needs
-	// FenceKey, and the permission to call TIME. Obtain only.
+	// since 1970. Tokens then move forward even if the counter was flushed, restored
+	// from an old snapshot or lost in a failover. Default: false. It needs a FenceKey,
+	// and permission to run TIME. Obtain only.
 	FenceClock bool
 
-	// Announce makes Obtain and Release tell those who Watch the lock, with a PUBLISH
-	// on one or more of Channels(key). Default: false. A permission that is missing for
-	// it fails neither. Of several locks the first is announced. Obtain only.
+	// Announce makes Obtain and Release notify those who watch the lock with package
+	// announce (see Client.Announcements), by a PUBLISH on one or more of its channels.
+	// Default: false. Neither fails if the permission to publish is missing. Of several
+	// locks only the first is announced. Obtain only.
 	Announce bool
 
 	// OnHeld is called after each attempt that found the lock held, on the goroutine
-	// that called Obtain, before it waits. Default: none. Obtain only.
+	// that called Obtain and before any wait. Default: none. Obtain only.
 	OnHeld func(Holder)
 }
 
@@ -70,7 +73,7 @@ func (o *Options) orDefault() *Options {
 	return o
 }
 
-// strategy is a retry strategy for one call.
+// strategy returns the retry strategy for one call.
 func (o *Options) strategy() RetryStrategy {
 	if o.RetryStrategy == nil {
 		return NoRetry()
@@ -78,33 +81,33 @@ func (o *Options) strategy() RetryStrategy {
 	return fork(o.RetryStrategy)
 }
 
-// flags are the options that the scripts know as letters. They are letters, not
-// arguments of their own, because Redis breaks a connection that sends more than 10
-// arguments before it is authenticated, and its NOAUTH would go missing.
-func (o *Options) flags(h *hub, key string) string {
-	var letters [4]byte
-	flags := letters[:0]
-	if o.FenceKey != "" {
-		flags = append(flags, 'f')
-	}
-	if o.FenceClock {
-		flags = append(flags, 'c')
+// flags returns the argument of obtain.lua for the options that are on or off. They are
+// letters of one argument, because Redis closes a connection that sends more than 10
+// arguments before it has authenticated, and its NOAUTH would be lost. If others are
+// about to try, the channel on which to announce the acquisition comes last.
+func (o *Options) flags(a *announce.Subscriptions, key string) string {
+	flags := ""
+	switch {
+	case o.FenceKey != "" && o.FenceClock:
+		flags = "fc"
+	case o.FenceKey != "":
+		flags = "f"
 	}
 	if o.Announce {
-		flags = append(flags, 'a')
-		if h.crowded(channel(key, h.channel)) {
-			flags = append(flags, '0'+byte(h.channel))
+		if channel, ok := a.Contended(key); ok {
+			flags += ">" + channel
 		}
 	}
-	return string(flags)
+	return flags
 }
 
-// validate checks what one call to Obtain was given and joins everything that is wrong
-// with it.
+// validate checks the arguments of one Obtain and joins everything that is wrong with
+// them.
 func (o *Options) validate(keys []string, ttl time.Duration) error {
 	var errs []error
 	if len(keys) == 0 || slices.Contains(keys, "") {
-		errs = append(errs, fmt.Errorf("redislock: keys %q: need at least one, and none may be empty", slices.Clone(keys))) // the clone keeps keys off the heap
+		given := slices.Clone(keys) // keeps keys itself off the heap
+		errs = append(errs, fmt.Errorf("redislock: keys %q: need at least one, and none may be empty", given))
 	}
 	if err := validateTTL(ttl); err != nil {
 		errs = append(errs, err)
@@ -121,8 +124,8 @@ func (o *Options) validate(keys []string, ttl time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// A ttl is sent in whole milliseconds. The upper end keeps now + ttl within 63 bits of
-// nanoseconds, which is far less than what Redis can add to its own clock.
+// A ttl is sent in whole milliseconds. The upper limit keeps now + ttl within 63 bits
+// of nanoseconds. That is far less than what Redis can add to its own clock.
 const (
 	minTTL = time.Millisecond
 	maxTTL = 100 * 365 * 24 * time.Hour

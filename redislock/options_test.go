@@ -20,9 +20,9 @@ func TestInvalidTTLIsRefusedBeforeAnyIO(t *testing.T) {
 }
 
 func TestTTLIsSentInWholeMillisecondsRoundedUp(t *testing.T) {
-	s := newScene(t)
-	proxy, client := s.proxied()
-	lock := s.obtain(long, &Options{Token: "mine"})
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	lock := e.obtain(long, &Options{Token: "mine"})
 	lock.client = client
 	for _, c := range []struct {
 		ttl  time.Duration
@@ -36,9 +36,9 @@ func TestTTLIsSentInWholeMillisecondsRoundedUp(t *testing.T) {
 		{time.Millisecond, 1},
 	} {
 		proxy.ResetCommands()
-		_, err := client.Obtain(t.Context(), s.key, c.ttl, &Options{Token: "mine"})
-		s.must(err)
-		_ = lock.Refresh(t.Context(), c.ttl, nil) // of 1 ms it is too late to say anything
+		_, err := client.Obtain(t.Context(), e.key, c.ttl, &Options{Token: "mine"})
+		e.must(err)
+		_ = lock.Refresh(t.Context(), c.ttl, nil) // after 1 ms it is too late
 		sent := calls(proxy)
 		if got := sent[0].Args[5]; len(sent) > 0 && got != fmt.Sprint(c.want) {
 			t.Errorf("Obtain for %v sent %s ms, want %d", c.ttl, got, c.want)
@@ -50,24 +50,24 @@ func TestTTLIsSentInWholeMillisecondsRoundedUp(t *testing.T) {
 	}
 }
 
-func TestLongestTTLIsTakenByRedis(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(maxTTL, nil)
-	s.wantTTL(s.key, maxTTL)
-	s.must(lock.Refresh(t.Context(), maxTTL, nil))
-	s.wantTTL(s.key, maxTTL)
+func TestRedisAcceptsTheLongestTTL(t *testing.T) {
+	e := onSharedServer(t)
+	lock := e.obtain(maxTTL, nil)
+	e.wantTTL(e.key, maxTTL)
+	e.must(lock.Refresh(t.Context(), maxTTL, nil))
+	e.wantTTL(e.key, maxTTL)
 	if left := lock.Remaining(); left > usable(maxTTL) || left < usable(maxTTL)-patience {
 		t.Errorf("Remaining = %v", left)
 	}
 }
 
 func TestShortestTTLRunsOut(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(time.Millisecond, nil)
+	e := onSharedServer(t)
+	lock := e.obtain(time.Millisecond, nil)
 	if left := lock.Remaining(); left > 0 {
 		t.Errorf("Remaining = %v, want none after the margin", left)
 	}
-	s.eventually("the key to go", func() bool { return s.redis.Exists(t.Context(), s.key).Val() == 0 })
+	e.eventually("the key to go", func() bool { return e.redis.Exists(t.Context(), e.key).Val() == 0 })
 }
 
 func TestInvalidOptionsAreRefusedBeforeAnyIO(t *testing.T) {
@@ -91,7 +91,7 @@ func TestInvalidOptionsAreRefusedBeforeAnyIO(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error = %v, want %q in it", err, c.want)
 			}
-			wantTrouble(t, err)
+			wantFailure(t, err)
 		})
 	}
 }
@@ -107,11 +107,11 @@ func TestAllViolationsAreReportedAtOnce(t *testing.T) {
 }
 
 func TestOptionsAreOnlyRead(t *testing.T) {
-	s := newScene(t)
-	opt := Options{Metadata: "me", FenceKey: s.fence}
+	e := onSharedServer(t)
+	opt := Options{Metadata: "me", FenceKey: e.fence}
 	before := fmt.Sprintf("%+v", opt)
-	lock := s.obtain(long, &opt)
-	s.must(lock.Refresh(t.Context(), long, &opt))
+	lock := e.obtain(long, &opt)
+	e.must(lock.Refresh(t.Context(), long, &opt))
 	if now := fmt.Sprintf("%+v", opt); now != before {
 		t.Errorf("options changed from %s to %s", before, now)
 	}

@@ -11,81 +11,81 @@ import (
 )
 
 func TestRefreshExtends(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(long, nil)
-	s.must(lock.Refresh(t.Context(), time.Hour, nil))
-	s.wantTTL(s.key, time.Hour)
+	e := onSharedServer(t)
+	lock := e.obtain(long, nil)
+	e.must(lock.Refresh(t.Context(), time.Hour, nil))
+	e.wantTTL(e.key, time.Hour)
 	if left := lock.Remaining(); left > usable(time.Hour) || left < usable(time.Hour)-patience {
 		t.Errorf("Remaining = %v, want little less than %v", left, usable(time.Hour))
 	}
 }
 
 func TestRefreshShortens(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(time.Hour, nil)
-	s.must(lock.Refresh(t.Context(), long, nil))
-	s.wantTTL(s.key, long)
+	e := onSharedServer(t)
+	lock := e.obtain(time.Hour, nil)
+	e.must(lock.Refresh(t.Context(), long, nil))
+	e.wantTTL(e.key, long)
 	if left := lock.Remaining(); left > usable(long) {
 		t.Errorf("Remaining = %v, want at most %v", left, usable(long))
 	}
 }
 
-// TestFailedRefreshThatShortensCountsFromTheSend has a refresh applied whose reply is
-// lost: the key now goes sooner than the lease knew.
+// Redis applies a refresh and its reply is lost: the key now expires sooner than it
+// would have.
 func TestFailedRefreshThatShortensCountsFromTheSend(t *testing.T) {
-	s := newScene(t)
-	proxy, client := s.proxied()
-	lock, err := client.Obtain(t.Context(), s.key, time.Hour, nil)
-	s.must(err)
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	lock, err := client.Obtain(t.Context(), e.key, time.Hour, nil)
+	e.must(err)
 	proxy.NoReply(1)
-	wantTrouble(t, lock.Refresh(t.Context(), long, nil))
-	s.wantTTL(s.key, long)
+	wantFailure(t, lock.Refresh(t.Context(), long, nil))
+	e.wantTTL(e.key, long)
 	if left := lock.Remaining(); left > usable(long) || left <= 0 {
 		t.Errorf("Remaining = %v, want at most %v", left, usable(long))
 	}
 }
 
 func TestFailedRefreshLeavesTheLeaseUnchanged(t *testing.T) {
-	s := newScene(t)
-	proxy, client := s.proxied()
-	lock, err := client.Obtain(t.Context(), s.key, long, nil)
-	s.must(err)
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	lock, err := client.Obtain(t.Context(), e.key, long, nil)
+	e.must(err)
 	sent, span := lock.lease.sent, lock.lease.span
 	for _, action := range []faultproxy.Action{faultproxy.CutBefore, faultproxy.CutAfter} {
 		scripts(proxy, action)
-		wantTrouble(t, lock.Refresh(t.Context(), time.Hour, nil))
+		wantFailure(t, lock.Refresh(t.Context(), time.Hour, nil))
 	}
 	if lock.lease.sent != sent || lock.lease.span != span || lock.lease.ended || lock.lease.inFlight != 0 {
 		t.Errorf("lease changed to %+v", &lock.lease)
 	}
-	s.must(lock.Refresh(t.Context(), time.Hour, nil))
+	e.must(lock.Refresh(t.Context(), time.Hour, nil))
 }
 
-// neverAsked is the strategy of a call that has nothing to retry.
+// neverAsked is the strategy of a call that must not retry.
 type neverAsked struct{ t *testing.T }
 
 func (n neverAsked) NextBackoff() time.Duration {
-	n.t.Error("there was a thought of a retry")
+	n.t.Error("the call wants to retry")
 	return 0
 }
 
 func TestRefreshOfWhatIsNotOursIsFinal(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		damage func(*scene) error
+		damage func(*environment) error
 	}{
-		{"deleted", func(s *scene) error { return s.redis.Del(s.Context(), s.key).Err() }},
-		{"somebody else's", func(s *scene) error { return s.redis.HSet(s.Context(), s.key, "token", "other").Err() }},
-		{"without token", func(s *scene) error { return s.redis.HDel(s.Context(), s.key, "token").Err() }},
-		{"string", func(s *scene) error { return s.redis.Set(s.Context(), s.key, "x", long).Err() }},
+		{"deleted", func(e *environment) error { return e.redis.Del(e.Context(), e.key).Err() }},
+		{"somebody else's", func(e *environment) error { return e.redis.HSet(e.Context(), e.key, "token", "other").Err() }},
+		{"without token", func(e *environment) error { return e.redis.HDel(e.Context(), e.key, "token").Err() }},
+		{"string", func(e *environment) error { return e.redis.Set(e.Context(), e.key, "x", long).Err() }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newScene(t)
-			proxy, client := s.proxied()
-			lock, err := client.Obtain(t.Context(), s.key, long, nil)
-			s.must(err)
-			s.must(c.damage(s))
-			before, ttl := s.redis.Dump(t.Context(), s.key).Val(), s.redis.PTTL(t.Context(), s.key).Val()
+			e := onSharedServer(t)
+			proxy, client := e.proxied()
+			lock, err := client.Obtain(t.Context(), e.key, long, nil)
+			e.must(err)
+			e.must(c.damage(e))
+			before, ttl := e.redis.Dump(t.Context(), e.key).Val(), e.redis.PTTL(t.Context(), e.key).Val()
 			proxy.ResetCommands()
 			opt := &Options{RetryStrategy: neverAsked{t}}
 			if err := lock.Refresh(t.Context(), time.Hour, opt); err != ErrNotObtained {
@@ -100,7 +100,7 @@ func TestRefreshOfWhatIsNotOursIsFinal(t *testing.T) {
 			if left := lock.Remaining(); left > 0 {
 				t.Errorf("Remaining = %v", left)
 			}
-			if after := s.redis.Dump(t.Context(), s.key).Val(); after != before || s.redis.PTTL(t.Context(), s.key).Val() > ttl {
+			if after := e.redis.Dump(t.Context(), e.key).Val(); after != before || e.redis.PTTL(t.Context(), e.key).Val() > ttl {
 				t.Errorf("key changed from %q to %q", before, after)
 			}
 		})
@@ -108,21 +108,21 @@ func TestRefreshOfWhatIsNotOursIsFinal(t *testing.T) {
 }
 
 func TestRefreshGivesBackALostTTL(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(long, nil)
-	s.must(s.redis.Persist(t.Context(), s.key).Err())
+	e := onSharedServer(t)
+	lock := e.obtain(long, nil)
+	e.must(e.redis.Persist(t.Context(), e.key).Err())
 	if ttl, err := lock.TTL(t.Context()); err != nil || ttl >= 0 {
 		t.Errorf("TTL = %v, %v, want a negative one", ttl, err)
 	}
-	s.must(lock.Refresh(t.Context(), long, nil))
-	s.wantTTL(s.key, long)
+	e.must(lock.Refresh(t.Context(), long, nil))
+	e.wantTTL(e.key, long)
 }
 
 func TestRefreshAfterTheLeaseRanOutSendsNothing(t *testing.T) {
-	s := newScene(t)
-	proxy, client := s.proxied()
-	lock, err := client.Obtain(t.Context(), s.key, long, nil)
-	s.must(err)
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	lock, err := client.Obtain(t.Context(), e.key, long, nil)
+	e.must(err)
 	client.now = func() clock.Instant { return clock.Now().Suspended(long) }
 	proxy.ResetCommands()
 	if err := lock.Refresh(t.Context(), long, nil); err != ErrNotObtained {
@@ -137,13 +137,12 @@ func TestRefreshAfterTheLeaseRanOutSendsNothing(t *testing.T) {
 	}
 }
 
-// TestLateSuccessDoesNotRevive has the machine sleep past the lease while the refresh,
-// which Redis accepted, is under way.
+// The machine sleeps past the end of the lease while a refresh is on its way.
 func TestLateSuccessDoesNotRevive(t *testing.T) {
-	s := newScene(t)
-	proxy, client := s.proxied()
-	lock, err := client.Obtain(t.Context(), s.key, time.Hour, nil)
-	s.must(err)
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	lock, err := client.Obtain(t.Context(), e.key, time.Hour, nil)
+	e.must(err)
 	proxy.OnCommand(func(faultproxy.Command) faultproxy.Action {
 		client.now = func() clock.Instant { return clock.Now().Suspended(time.Hour) }
 		return faultproxy.Pass
@@ -155,27 +154,27 @@ func TestLateSuccessDoesNotRevive(t *testing.T) {
 	if left := lock.Remaining(); left > 0 {
 		t.Errorf("Remaining = %v", left)
 	}
-	s.wantTTL(s.key, 2*time.Hour) // Redis did accept it
+	e.wantTTL(e.key, 2*time.Hour) // Redis has applied it
 }
 
 func TestRefreshRetriesErrorsAsTheStrategySays(t *testing.T) {
-	s := newScene(t)
-	proxy, client := s.proxied()
-	lock, err := client.Obtain(t.Context(), s.key, long, nil)
-	s.must(err)
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	lock, err := client.Obtain(t.Context(), e.key, long, nil)
+	e.must(err)
 	opt := &Options{RetryStrategy: LimitRetry(LinearBackoff(time.Millisecond), 2)}
 	scripts(proxy, faultproxy.CutBefore, faultproxy.CutAfter)
-	s.must(lock.Refresh(t.Context(), time.Hour, opt))
+	e.must(lock.Refresh(t.Context(), time.Hour, opt))
 	scripts(proxy, faultproxy.CutBefore, faultproxy.CutBefore, faultproxy.CutBefore)
-	wantTrouble(t, lock.Refresh(t.Context(), time.Hour, opt))
-	s.wantTTL(s.key, time.Hour)
+	wantFailure(t, lock.Refresh(t.Context(), time.Hour, opt))
+	e.wantTTL(e.key, time.Hour)
 }
 
 func TestRefreshRetriesNoLongerThanTheLease(t *testing.T) {
-	s := newScene(t)
-	proxy, client := s.proxied()
-	lock, err := client.Obtain(t.Context(), s.key, 200*time.Millisecond, nil)
-	s.must(err)
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	lock, err := client.Obtain(t.Context(), e.key, 200*time.Millisecond, nil)
+	e.must(err)
 	proxy.OnCommand(func(faultproxy.Command) faultproxy.Action { return faultproxy.CutBefore })
 	begin := time.Now()
 	err = lock.Refresh(t.Context(), long, &Options{RetryStrategy: LinearBackoff(5 * time.Millisecond)})
@@ -188,16 +187,16 @@ func TestRefreshRetriesNoLongerThanTheLease(t *testing.T) {
 }
 
 func TestRefreshEndsWithItsContext(t *testing.T) {
-	s := newScene(t)
-	proxy, client := s.proxied()
-	lock, err := client.Obtain(t.Context(), s.key, long, nil)
-	s.must(err)
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	lock, err := client.Obtain(t.Context(), e.key, long, nil)
+	e.must(err)
 	proxy.Hole()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	for _, strategy := range []RetryStrategy{nil, LinearBackoff(time.Millisecond)} {
 		err = lock.Refresh(ctx, long, &Options{RetryStrategy: strategy})
-		wantTrouble(t, err)
+		wantFailure(t, err)
 		wantErrors(t, err, context.DeadlineExceeded)
 	}
 	if errors.Is(err, context.Canceled) || lock.Remaining() <= 0 {
@@ -206,13 +205,13 @@ func TestRefreshEndsWithItsContext(t *testing.T) {
 }
 
 func TestTTLAsksRedis(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(long, nil)
-	s.must(s.redis.PExpire(t.Context(), s.key, time.Hour).Err())
+	e := onSharedServer(t)
+	lock := e.obtain(long, nil)
+	e.must(e.redis.PExpire(t.Context(), e.key, time.Hour).Err())
 	if ttl, err := lock.TTL(t.Context()); err != nil || ttl > time.Hour || ttl < time.Hour-patience {
 		t.Errorf("TTL = %v, %v, want %v", ttl, err, time.Hour)
 	}
-	s.must(s.redis.Del(t.Context(), s.key).Err())
+	e.must(e.redis.Del(t.Context(), e.key).Err())
 	if ttl, err := lock.TTL(t.Context()); err != nil || ttl != 0 {
 		t.Errorf("TTL of a lost lock = %v, %v, want 0", ttl, err)
 	}

@@ -4,46 +4,34 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // Obtain does every step that can fail before its first write, because Redis does not
-// roll a script back: without the permission for one of them nothing is left behind.
-// The token is the caller's own, so that no clean-up deletes it either.
+// roll a script back. So nothing is left behind if one step is denied. The token is
+// explicit, so that no clean-up hides what was left.
 func TestRefusedStepLeavesNoLock(t *testing.T) {
 	for _, missing := range []string{"type", "get", "set", "time", "hset", "pexpire"} {
 		t.Run(missing, func(t *testing.T) {
-			s := ownScene(t)
-			s.must(s.redis.Set(t.Context(), appKey+":fence", "7", 0).Err())
-			rules := slices.DeleteFunc(s.documented(), func(rule string) bool { return rule == "+"+missing })
-			s.must(s.redis.Do(t.Context(), append([]any{"ACL", "SETUSER", "app", "reset"}, words(rules)...)...).Err())
-			options := s.server.Options()
-			options.Username, options.Password = "app", "secret"
-			client := redis.NewClient(options)
-			defer func() { _ = client.Close() }()
-			_, err := Obtain(t.Context(), client, appKey, long, &Options{Token: "chosen", FenceKey: appKey + ":fence", FenceClock: true})
-			wantTrouble(t, err)
+			e := onOwnServer(t)
+			e.must(e.redis.Set(t.Context(), appKey+":fence", "7", 0).Err())
+			rules := slices.DeleteFunc(e.documented(), func(rule string) bool { return rule == "+"+missing })
+			_, err := Obtain(t.Context(), e.as("app", rules...), appKey, long, &Options{Token: "chosen", FenceKey: appKey + ":fence", FenceClock: true})
+			wantFailure(t, err)
 			if err == nil || !strings.Contains(err.Error(), "NOPERM") || !strings.Contains(err.Error(), strings.ToUpper(missing)) {
 				t.Errorf("error = %v, want NOPERM and the command %q in it", err, missing)
 			}
-			s.wantGone(appKey)
+			e.wantGone(appKey)
 		})
 	}
 }
 
-// The same where the counter's key is what the user may not touch.
+// The same holds if the user may not access the counter.
 func TestRefusedCounterLeavesNoLock(t *testing.T) {
-	s := ownScene(t)
-	s.must(s.redis.Do(t.Context(), append([]any{"ACL", "SETUSER", "app", "reset"}, words(s.documented())...)...).Err())
-	options := s.server.Options()
-	options.Username, options.Password = "app", "secret"
-	client := redis.NewClient(options)
-	defer func() { _ = client.Close() }()
-	_, err := Obtain(t.Context(), client, appKey, long, &Options{Token: "chosen", FenceKey: "counter{app}"})
-	wantTrouble(t, err)
+	e := onOwnServer(t)
+	_, err := Obtain(t.Context(), e.as("app", e.documented()...), appKey, long, &Options{Token: "chosen", FenceKey: "counter{app}"})
+	wantFailure(t, err)
 	if err == nil || !strings.Contains(err.Error(), "NOPERM") {
 		t.Errorf("error = %v, want NOPERM in it", err)
 	}
-	s.wantGone(appKey)
+	e.wantGone(appKey)
 }

@@ -10,17 +10,33 @@ import (
 
 var origin = clock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 
-// after is the instant d after the origin.
+// after returns the instant d after the origin.
 func after(d time.Duration) clock.Instant { return clock.At(origin.Time().Add(d)) }
 
-// leased is a lease of 10 s that can be relied on, counted from the origin.
+// leased returns a lease of 10 s that starts at the origin.
 func leased() *lease { return &lease{sent: origin, span: 10 * time.Second} }
 
-// wantLeft fails the test unless that much remains of the lease at an instant.
+// wantLeft fails the test unless want remains of the lease at this instant.
 func wantLeft(t *testing.T, l *lease, at clock.Instant, want time.Duration) {
 	t.Helper()
 	if got := l.remaining(at); got != want {
 		t.Errorf("remaining at +%v = %v, want %v", at.Since(origin), got, want)
+	}
+}
+
+func TestMargin(t *testing.T) {
+	for ttl, want := range map[time.Duration]time.Duration{
+		time.Millisecond:       2010 * time.Microsecond,
+		100 * time.Millisecond: 3 * time.Millisecond,
+		15 * time.Second:       152 * time.Millisecond,
+		24 * time.Hour:         14*time.Minute + 24*time.Second + 2*time.Millisecond,
+	} {
+		if got := Margin(ttl); got != want {
+			t.Errorf("Margin(%v) = %v, want %v", ttl, got, want)
+		}
+		if got := usable(ttl); got != ttl-want {
+			t.Errorf("usable(%v) = %v, want %v", ttl, got, ttl-want)
+		}
 	}
 }
 
@@ -53,7 +69,7 @@ func TestRemainingOnceLostStaysLost(t *testing.T) {
 	if l.begin(after(time.Second), time.Hour) {
 		t.Error("a refresh may be sent")
 	}
-	if l.extend(after(time.Second), after(time.Second)) {
+	if l.extend(after(time.Second), after(time.Second), false) {
 		t.Error("a success brought it back")
 	}
 	wantLeft(t, l, after(time.Second), 0)
@@ -75,7 +91,7 @@ func TestRemainingSeesSuspendAndSteps(t *testing.T) {
 func TestRemainingIgnoresABackwardStep(t *testing.T) {
 	now := clock.Now()
 	l := &lease{sent: now.SteppedWall(0), span: 10 * time.Second}
-	// A wall clock set back by an hour, while boot time went on by 7 s.
+	// The wall clock was set back by an hour, while boot time went on by 7 s.
 	if got := l.remaining(now.SteppedWall(-time.Hour).Suspended(7 * time.Second)); got != 3*time.Second {
 		t.Errorf("remaining = %v, want 3s", got)
 	}
@@ -85,7 +101,7 @@ func TestRefreshCountsFromItsSend(t *testing.T) {
 	l := leased()
 	l.begin(after(4*time.Second), 20*time.Second)
 	wantLeft(t, l, after(8*time.Second), 2*time.Second) // not yet
-	if !l.extend(after(8*time.Second), after(4*time.Second)) {
+	if !l.extend(after(8*time.Second), after(4*time.Second), false) {
 		t.Error("the lease ended")
 	}
 	wantLeft(t, l, after(8*time.Second), 16*time.Second)
@@ -94,7 +110,7 @@ func TestRefreshCountsFromItsSend(t *testing.T) {
 func TestLateRefreshDoesNotRevive(t *testing.T) {
 	l := leased()
 	l.begin(after(9*time.Second), 20*time.Second)
-	if l.extend(after(10*time.Second), after(9*time.Second)) {
+	if l.extend(after(10*time.Second), after(9*time.Second), false) {
 		t.Error("the lease goes on")
 	}
 	wantLeft(t, l, after(10*time.Second), 0)
@@ -118,9 +134,8 @@ func TestShorterRefreshCountsAtOnce(t *testing.T) {
 	wantLeft(t, l, after(5*time.Second), 2*time.Second) // Redis may have applied it
 }
 
-// TestOverlappingRefreshes sends a at 1 s and b at 2 s, and has their replies arrive in
-// either order. As they travel on two connections, Redis may apply them in either order
-// too.
+// Refresh a is sent at 1 s and b at 2 s. They use two connections, so Redis may apply
+// them in either order, and their replies may arrive in either order.
 func TestOverlappingRefreshes(t *testing.T) {
 	const longer, shorter = 30 * time.Second, 12 * time.Second
 	for _, c := range []struct {
@@ -142,31 +157,30 @@ func TestOverlappingRefreshes(t *testing.T) {
 			l.begin(sent["a"], c.a)
 			l.begin(sent["b"], c.b)
 			now := after(3 * time.Second)
-			if !l.extend(now, sent[c.first]) {
+			if !l.extend(now, sent[c.first], false) {
 				t.Error("the lease ended")
 			}
 			wantLeft(t, l, now, c.between-3*time.Second)
-			if !l.extend(now, sent[c.second]) {
+			if !l.extend(now, sent[c.second], false) {
 				t.Error("the lease ended")
 			}
 			wantLeft(t, l, now, c.end-3*time.Second)
 
-			// A refresh that overlaps with none is bound by none.
+			// A refresh that overlaps with no other is not limited by any.
 			l.begin(now, longer)
-			l.extend(now, now)
+			l.extend(now, now, false)
 			wantLeft(t, l, now, longer)
 		})
 	}
 }
 
-// TestFailedRefreshCountsForThoseItOverlaps has b fail after it was sent: Redis may
-// apply it last nevertheless.
+// Refresh b fails after it was sent. Redis may still apply it last.
 func TestFailedRefreshCountsForThoseItOverlaps(t *testing.T) {
 	l := leased()
 	l.begin(after(1*time.Second), 30*time.Second)
 	l.begin(after(2*time.Second), 12*time.Second)
 	l.abandon()
-	l.extend(after(3*time.Second), after(1*time.Second))
+	l.extend(after(3*time.Second), after(1*time.Second), false)
 	wantLeft(t, l, after(3*time.Second), 10*time.Second)
 }
 
@@ -176,7 +190,7 @@ func TestGivenUpLease(t *testing.T) {
 		t.Error("the lock cannot have run out yet")
 	}
 	wantLeft(t, l, after(9*time.Second), 0)
-	if l.extend(after(9*time.Second), after(9*time.Second)) {
+	if l.extend(after(9*time.Second), after(9*time.Second), false) {
 		t.Error("a refresh under way brought it back")
 	}
 	if l.giveUp(after(10 * time.Second)) {
@@ -189,19 +203,31 @@ func TestGivenUpLease(t *testing.T) {
 	}
 }
 
+// What one refresh has seen is not undone by a later reply to one that overlapped it.
+func TestReleaseRequestStaysWithTheLease(t *testing.T) {
+	l := leased()
+	l.begin(after(time.Second), 10*time.Second)
+	l.begin(after(2*time.Second), 10*time.Second)
+	l.extend(after(3*time.Second), after(2*time.Second), true)
+	l.extend(after(3*time.Second), after(time.Second), false)
+	if !l.releaseRequested() {
+		t.Error("the request is forgotten")
+	}
+}
+
 func TestA3_RemainingCountsFromTheSend(t *testing.T) {
 	const ttl = 1500 * time.Millisecond
-	s := newScene(t)
-	proxy, client := s.proxied()
-	lock, err := client.Obtain(t.Context(), s.key, ttl, nil)
-	s.must(err)
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	lock, err := client.Obtain(t.Context(), e.key, ttl, nil)
+	e.must(err)
 	proxy.Delay(ttl * 8 / 10)
-	s.must(lock.Refresh(t.Context(), ttl, nil))
+	e.must(lock.Refresh(t.Context(), ttl, nil))
 	if left := lock.Remaining(); left > ttl*2/10 || left <= 0 {
 		t.Errorf("Remaining = %v, want at most %v", left, ttl*2/10)
 	}
 	proxy.Delay(0)
-	s.must(lock.Refresh(t.Context(), ttl, nil))
+	e.must(lock.Refresh(t.Context(), ttl, nil))
 	proxy.Delay(ttl * 12 / 10)
 	if err := lock.Refresh(t.Context(), ttl, nil); err != ErrNotObtained {
 		t.Errorf("Refresh: %v, want ErrNotObtained for a late success", err)
@@ -213,19 +239,19 @@ func TestA3_RemainingCountsFromTheSend(t *testing.T) {
 
 func TestA3_ObtainThatTookLong(t *testing.T) {
 	const ttl = time.Second
-	s := newScene(t)
-	proxy, client := s.proxied()
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
 	proxy.Delay(ttl * 12 / 10)
-	lock, err := client.Obtain(t.Context(), s.key, ttl, nil)
-	s.must(err)
+	lock, err := client.Obtain(t.Context(), e.key, ttl, nil)
+	e.must(err)
 	if left := lock.Remaining(); left > 0 {
 		t.Errorf("Remaining = %v", left)
 	}
 }
 
 func TestRemainingFromManyGoroutines(t *testing.T) {
-	s := newScene(t)
-	lock := s.obtain(long, nil)
+	e := onSharedServer(t)
+	lock := e.obtain(long, nil)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

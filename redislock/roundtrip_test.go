@@ -10,56 +10,58 @@ import (
 	"github.com/redisleader/redisleader/internal/faultproxy"
 )
 
-// calls are the script calls that a proxy has seen.
+// calls returns the script calls that a proxy has seen.
 func calls(proxy *faultproxy.Proxy) []faultproxy.Command {
 	return slices.DeleteFunc(proxy.Commands(), func(c faultproxy.Command) bool { return !c.IsScript() })
 }
 
-// operation is one use of the lock, and what it may take from the server.
+// operation is one use of a lock, with the keys that it needs.
 type operation struct {
 	name string
 	do   func() error
 	keys []string
 }
 
-// operations use the lock of the scene in an order in which each succeeds.
-func (s *scene) operations(client *Client) []operation {
+// operations returns uses of the lock named key, in an order in which each succeeds.
+func (e *environment) operations(client *Client) []operation {
 	var lock *Lock
 	obtain := func(opt *Options) func() error {
 		return func() (err error) {
-			lock, err = client.Obtain(s.Context(), s.key, long, opt)
+			lock, err = client.Obtain(e.Context(), e.key, long, opt)
 			return err
 		}
 	}
-	refresh := func() error { return lock.Refresh(s.Context(), long, nil) }
-	release := func() error { return lock.Release(s.Context()) }
-	ttl := func() error { _, err := lock.TTL(s.Context()); return err }
+	refresh := func() error { return lock.Refresh(e.Context(), long, nil) }
+	release := func() error { return lock.Release(e.Context()) }
+	ttl := func() error { _, err := lock.TTL(e.Context()); return err }
+	request := func() error { return client.RequestRelease(e.Context(), e.key, lock.FenceToken()) }
 	held := func() error {
-		_, err := client.Obtain(s.Context(), s.key, long, nil)
+		_, err := client.Obtain(e.Context(), e.key, long, nil)
 		if err == ErrNotObtained {
 			return nil
 		}
 		return err
 	}
-	fenced := &Options{FenceKey: s.fence, FenceFloor: 3, FenceClock: true}
+	fenced := &Options{FenceKey: e.fence, FenceFloor: 3, FenceClock: true}
 	return []operation{
-		{"Obtain", obtain(nil), []string{s.key}},
-		{"Obtain of a held lock", held, []string{s.key}},
-		{"Refresh", refresh, []string{s.key}},
-		{"TTL", ttl, []string{s.key}},
-		{"Release", release, []string{s.key}},
-		{"Obtain with a fence", obtain(fenced), []string{s.key, s.fence}},
-		{"Refresh with a fence", refresh, []string{s.key}},
-		{"Release with a fence", release, []string{s.key}},
+		{"Obtain", obtain(nil), []string{e.key}},
+		{"Obtain of a held lock", held, []string{e.key}},
+		{"Refresh", refresh, []string{e.key}},
+		{"TTL", ttl, []string{e.key}},
+		{"Release", release, []string{e.key}},
+		{"Obtain with a fence", obtain(fenced), []string{e.key, e.fence}},
+		{"RequestRelease", request, []string{e.key}},
+		{"Refresh with a fence", refresh, []string{e.key}},
+		{"Release with a fence", release, []string{e.key}},
 	}
 }
 
 func TestEachOperationIsOneCommand(t *testing.T) {
-	s := newScene(t)
-	proxy, client := s.proxied()
-	for _, op := range s.operations(client) {
+	e := onSharedServer(t)
+	proxy, client := e.proxied()
+	for _, op := range e.operations(client) {
 		proxy.ResetCommands()
-		s.must(op.do())
+		e.must(op.do())
 		sent := proxy.Commands()
 		if len(sent) != 1 || sent[0].Name != "EVALSHA" {
 			t.Errorf("%s sent %v, want one EVALSHA", op.name, sent)
@@ -72,12 +74,12 @@ func TestEachOperationIsOneCommand(t *testing.T) {
 }
 
 func TestUnknownScriptIsSentWhole(t *testing.T) {
-	s := ownScene(t)
-	proxy, client := s.proxied()
-	for _, op := range s.operations(client) {
-		s.must(s.redis.ScriptFlush(t.Context()).Err())
+	e := onOwnServer(t)
+	proxy, client := e.proxied()
+	for _, op := range e.operations(client) {
+		e.must(e.redis.ScriptFlush(t.Context()).Err())
 		proxy.ResetCommands()
-		s.must(op.do())
+		e.must(op.do())
 		sent := proxy.Commands()
 		if len(sent) != 2 || sent[0].Name != "EVALSHA" || sent[1].Name != "EVAL" {
 			t.Errorf("%s sent %v, want EVALSHA and EVAL", op.name, sent)
@@ -85,28 +87,27 @@ func TestUnknownScriptIsSentWhole(t *testing.T) {
 	}
 }
 
-// TestScriptsHaveNoShebang because Redis would check their flags and refuse them whole
-// when memory is full.
+// Redis refuses to run a script with a shebang line when memory is full.
 func TestScriptsHaveNoShebang(t *testing.T) {
-	for _, source := range []string{obtainSource, refreshSource, releaseSource, ttlSource} {
+	for _, source := range []string{obtainSource, refreshSource, releaseSource, requestSource, ttlSource} {
 		if !strings.HasPrefix(source, "-- ") {
 			t.Errorf("script begins with %.20q", source)
 		}
 	}
 }
 
-// TestA14_OnlyRelativeTimesAreSent has the client's clock an hour off.
+// The client's clock is wrong by an hour.
 func TestA14_OnlyRelativeTimesAreSent(t *testing.T) {
 	for name, off := range map[string]time.Duration{"fast": time.Hour, "slow": -time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
-			proxy, client := s.proxied()
+			e := onSharedServer(t)
+			proxy, client := e.proxied()
 			client.now = func() clock.Instant { return clock.Now().SteppedWall(off) }
-			lock, err := client.Obtain(t.Context(), s.key, long, &Options{FenceKey: s.fence})
-			s.must(err)
-			s.wantTTL(s.key, long)
-			s.must(lock.Refresh(t.Context(), 2*long, nil))
-			s.wantTTL(s.key, 2*long)
+			lock, err := client.Obtain(t.Context(), e.key, long, &Options{FenceKey: e.fence})
+			e.must(err)
+			e.wantTTL(e.key, long)
+			e.must(lock.Refresh(t.Context(), 2*long, nil))
+			e.wantTTL(e.key, 2*long)
 			if left := lock.Remaining(); left > usable(2*long) || left < usable(2*long)-patience {
 				t.Errorf("Remaining = %v", left)
 			}

@@ -13,10 +13,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// This file alone knows what the scripts reply; each script's head lists its replies.
+// This file alone knows what the scripts reply. The head of each script lists its
+// replies.
 //
-// They carry no shebang line, because Redis refuses scripts that have one, whole, when
-// memory is full; and they are called with EVALSHA and EVAL, never with the read-only
+// The scripts have no shebang line, because Redis refuses to run a script that has one
+// when memory is full. They are called with EVALSHA and EVAL, never with the read-only
 // variants, because those may be routed to a replica.
 var (
 	//go:embed obtain.lua
@@ -25,17 +26,20 @@ var (
 	refreshSource string
 	//go:embed release.lua
 	releaseSource string
+	//go:embed request.lua
+	requestSource string
 	//go:embed ttl.lua
 	ttlSource string
 
 	obtainScript  = newScript(obtainSource)
 	refreshScript = newScript(refreshSource)
 	releaseScript = newScript(releaseSource)
+	requestScript = newScript(requestSource)
 	ttlScript     = newScript(ttlSource)
 )
 
-// obtainReply decodes the reply of obtain.lua. Exactly one of its results counts: an
-// error, a holder, or the fencing token.
+// obtainReply decodes the reply of obtain.lua. Exactly one of the results counts: the
+// error, the holder, or the fencing token.
 func obtainReply(reply any, fenceKey string) (fence int64, holder *Holder, err error) {
 	switch r := reply.(type) {
 	case int64:
@@ -53,7 +57,7 @@ func obtainReply(reply any, fenceKey string) (fence int64, holder *Holder, err e
 	return fence, holder, nil
 }
 
-// refusal decodes the list that obtain.lua replies with when it has obtained nothing.
+// refusal decodes the list with which obtain.lua replies if it has obtained nothing.
 func refusal(r []any, fenceKey string) (*Holder, error) {
 	switch kind, _ := r[0].(string); {
 	case kind == "held" && len(r) == 4:
@@ -61,7 +65,7 @@ func refusal(r []any, fenceKey string) (*Holder, error) {
 		fence, _ := r[2].(string)
 		token, _ := strconv.ParseInt(fence, 10, 64)
 		if token < 0 || token > maxFence {
-			token = 0 // what no script has minted is nobody's
+			token = 0 // no script has minted that
 		}
 		return &Holder{Metadata: metadata, FenceToken: token, TTL: pttl(r[3])}, nil
 	case kind == "foreign" && len(r) == 3:
@@ -74,23 +78,25 @@ func refusal(r []any, fenceKey string) (*Holder, error) {
 	}
 }
 
-// pttl decodes a time to live in milliseconds; negative is none.
+// pttl decodes a time to live in milliseconds. It is negative if there is none.
 func pttl(reply any) time.Duration {
 	ms, _ := reply.(int64)
 	return time.Duration(ms) * time.Millisecond
 }
 
-// Replies of refresh.lua and release.lua.
+// Replies of refresh.lua, release.lua and request.lua.
 const (
-	refreshed       = 1
-	released        = 1
-	releasedNothing = 0
+	refreshed         = 1
+	refreshedAndAsked = 2
+	released          = 1
+	releasedNothing   = 0
+	requested         = 1
 )
 
-// ttlNotOurs is what ttl.lua replies in the place of milliseconds.
+// ttlNotOurs is the reply of ttl.lua if the lock is not ours.
 const ttlNotOurs = -2
 
-// script is a script with the source to look up what failed in it.
+// script is a script together with its source, to look up what failed in it.
 type script struct {
 	*redis.Script
 	source string
@@ -98,9 +104,9 @@ type script struct {
 
 func newScript(source string) script { return script{redis.NewScript(source), source} }
 
-// run runs a script in one call, or two if the server does not know it yet. A Cluster
-// client that had no reply is told to look again at who serves the slot: by itself it
-// goes on asking a dead master until a minute has passed
+// run runs a script in one call, or in two if the server does not know it yet. If there
+// was no reply, a Cluster client has to look again which node serves the slot. By
+// itself it goes on asking a dead master for up to a minute
 // (redis.ClusterOptions.ClusterStateReloadInterval).
 func (c *Client) run(ctx context.Context, s script, keys []string, args ...any) (any, error) {
 	reply, err := s.Run(ctx, c.client, keys, args...).Result()
@@ -117,7 +123,7 @@ func (c *Client) run(ctx context.Context, s script, keys []string, args ...any) 
 	return nil, err
 }
 
-// runInt is run for the scripts that reply with a number.
+// runInt runs a script that replies with a number.
 func (c *Client) runInt(ctx context.Context, s script, keys []string, args ...any) (int64, error) {
 	reply, err := c.run(ctx, s, keys, args...)
 	if err != nil {
@@ -135,8 +141,8 @@ var (
 	commandIn = regexp.MustCompile(`call\('(\w+)'`)
 )
 
-// nameDenied adds to an error the command that the user may not run. Redis 7.0 tells no
-// more of it than the line of the script.
+// nameDenied adds to an error the command that the user has no permission to run. All
+// that Redis 7.0 says about it is the line of the script.
 func (s script) nameDenied(err error) error {
 	at := deniedAt.FindStringSubmatch(err.Error())
 	if at == nil {
@@ -154,7 +160,7 @@ func (s script) nameDenied(err error) error {
 	return fmt.Errorf("redislock: NOPERM: the user has no permission to run %s: %w", command[1], err)
 }
 
-// explain adds to a server's error what its own text leaves out.
+// explain adds to an error of the server what its text leaves out.
 func explain(err error, keys []string, fenceKey string) error {
 	if strings.HasPrefix(err.Error(), "CROSSSLOT") {
 		return fmt.Errorf("redislock: keys %q and fence key %q are not all in one cluster slot, give them one hash tag: %w", keys, fenceKey, err)

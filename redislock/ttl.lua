@@ -13,7 +13,8 @@ for i = 1, #KEYS do
   local token = redis.pcall('HGET', KEYS[i], 'token')
   if token ~= ARGV[1] then
     if type(token) == 'table' and not string.find(token.err, 'WRONGTYPE', 1, true) then
-      redis.call('HGET', KEYS[i], 'token') -- fails again, and says why: an error is no answer, but for a key of another type
+      -- Fails again and says why. Only a key of another type means "not ours".
+      redis.call('HGET', KEYS[i], 'token')
     end
     return -2
   end

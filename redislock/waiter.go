@@ -7,18 +7,19 @@ import (
 	"time"
 )
 
-// waiter paces the attempts of one call.
+// waiter waits between the attempts of one call.
 type waiter struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	strategy RetryStrategy
 }
 
-// newWaiter bounds waiting by ctx or, if that has no deadline, by limit from now.
+// newWaiter returns a waiter that is bounded by ctx or, if ctx has no deadline, by
+// limit from now.
 func newWaiter(ctx context.Context, strategy RetryStrategy, limit time.Duration) waiter {
 	w := waiter{ctx: ctx, cancel: func() {}, strategy: strategy}
 	if strategy == NoRetry() {
-		return w // nothing to bound: spares the common case the timer
+		return w // there is no wait, so the common case needs no timer
 	}
 	if _, ok := ctx.Deadline(); !ok {
 		w.ctx, w.cancel = context.WithTimeout(ctx, limit)
@@ -28,8 +29,8 @@ func newWaiter(ctx context.Context, strategy RetryStrategy, limit time.Duration)
 
 func (w waiter) stop() { w.cancel() }
 
-// next waits before the next attempt. It returns ErrNotObtained itself when there is
-// none, and an error that matches the context's as well when that ended the waiting.
+// next waits until the next attempt. If there is none, it returns ErrNotObtained
+// itself. If the context ended the wait, the error also matches the context's error.
 func (w waiter) next() error {
 	backoff := w.strategy.NextBackoff()
 	if backoff < 1 {
@@ -53,9 +54,9 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// explain adds to the error of an attempt that ctx ended meanwhile, and that the lock
-// was known as held if it was: a caller that waited gets the same errors whether its
-// time ran out between two attempts or during one.
+// explain adds to the error of an attempt that ctx has ended, if it has, and that the
+// lock was held, if it was. A caller that waits thus gets the same errors whether its
+// time runs out between two attempts or during one.
 func (w waiter) explain(err error, held bool) error {
 	ended := hasEnded(w.ctx)
 	switch {
@@ -70,8 +71,8 @@ func (w waiter) explain(err error, held bool) error {
 	}
 }
 
-// interrupted is the error of a call that a context ended before it had an answer other
-// than "held".
+// interrupted returns the error of a call whose context ended after every answer so far
+// had been "held".
 func interrupted(ended error) error {
 	return fmt.Errorf("%w: %w", ErrNotObtained, ended)
 }

@@ -2,167 +2,78 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
+	"slices"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
-	"github.com/redisleader/redisleader/examples/internal/show"
+	"github.com/redisleader/redisleader/examples/internal/demo"
 )
 
-const (
-	replicas  = 3
-	demoLimit = 90 * time.Second // for the whole show on a machine that is busy; it takes a tenth of that
-)
-
-// demo is the show: what it consists of, and how it is started and stopped. What
-// happens in it is in scenes.go.
-type demo struct {
-	demoOptions
-	name     string // what is competed for; new each time, so that two demos on one Redis do not meet
-	redis    *show.Redis
-	database string // file
-	db       *sql.DB
-	timeline *show.Timeline
-	cast     *show.Cast
-	books    books
-
-	mu        sync.Mutex
-	preparing map[int64]bool // tokens whose holder is about to write
-	rejected  map[int64]int  // writes, by token
+// init plays the show, or adds the control to a replica of it.
+func init() {
+	path := func(s demo.Setup) string { return filepath.Join(s.Dir, "invoices.db") }
+	demo.Start(demo.Show{
+		Name:     "fenced-writes",
+		About:    "Three replicas compete for issuing invoices into a SQLite file, and for comparison into a table without a fence.",
+		Lease:    time.Second,
+		Scenes:   []demo.Scene{demo.Crash, demo.Freeze},
+		FreezeAt: "Issuing invoice",
+		Open: func(ctx context.Context, s demo.Setup) (demo.Store, error) {
+			db, err := openDatabase(ctx, path(s))
+			if err == nil {
+				_, err = db.ExecContext(ctx, controlSchema)
+			}
+			return books{db}, err
+		},
+		Env: func(s demo.Setup) []string { return []string{"DATABASE=" + path(s)} },
+	})
+	if os.Getenv("DEMO") == "replica" {
+		os.Exit(replica(withControl))
+	}
 }
 
-// runDemo plays the demo and returns nil if it showed what it claims.
-func runDemo(parent context.Context, opts demoOptions) error {
-	ctx, cancel := context.WithTimeoutCause(parent, demoLimit, fmt.Errorf("not finished within %v", demoLimit))
-	defer cancel()
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
+// books are both tables, as the show sees them.
+type books struct{ db *sql.DB }
 
-	d := &demo{
-		demoOptions: opts,
-		name:        "fenced-writes-" + strings.ToLower(rand.Text()[:8]),
-		preparing:   make(map[int64]bool),
-		rejected:    make(map[int64]int),
-	}
-	if err := d.play(ctx, fail); err != nil {
-		return err
-	}
-	return d.conclude()
+// Writes are the tokens in the fenced table.
+func (b books) Writes(ctx context.Context) ([]int64, error) {
+	return b.column(ctx, "token", "invoices")
 }
 
-// play starts everything, plays the scenes and stops everything again, on every way out.
-func (d *demo) play(ctx context.Context, fail func(error)) (err error) {
-	if d.redis, err = show.OpenRedis(ctx, d.redisURL); err != nil {
-		return err
-	}
-	defer d.redis.Close()
-	defer d.clean()
-	closeDatabase, err := d.createDatabase(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeDatabase()
-	d.introduce()
-	d.timeline = show.NewTimeline(d.out, show.Palette{Enabled: d.color})
-	defer d.timeline.Close()
-	d.cast = &show.Cast{Timeline: d.timeline, Args: d.args, Env: []string{"REDIS_URL=" + d.redis.URL}, OnEvent: d.heard, Fail: fail}
-	defer d.cast.Stop()
-	if err := d.playScenes(ctx); err != nil {
-		return err
-	}
-	d.cast.Stop()
-	d.books, err = readBooks(ctx, d.db)
-	return err
+// Report compares both tables.
+func (b books) Report(ctx context.Context, _ []demo.Term) (demo.Report, error) {
+	fenced, err := b.column(ctx, "number", "invoices")
+	unfenced, unfencedErr := b.column(ctx, "number", "unfenced")
+	tokens, tokensErr := b.column(ctx, "token", "unfenced")
+	return demo.Report{Control: tokens, Checks: judge(fenced, unfenced, tokens)}, errors.Join(err, unfencedErr, tokensErr)
 }
 
-func (d *demo) introduce() {
-	fmt.Fprintf(d.out, "Three replicas compete for sending invoices, which they record in a SQLite file: each invoice once in a table that is\n"+
-		"guarded by the fencing token, and once in a table that is not. Their lease is %v. Redis: %s.\n", lease, d.redis)
-}
+// Close closes the database. The show removes its file.
+func (b books) Close(context.Context) error { return b.db.Close() }
 
-// createDatabase creates it in a directory of its own, which goes with the demo.
-func (d *demo) createDatabase(ctx context.Context) (closeAll func(), err error) {
-	directory, err := os.MkdirTemp("", "fenced-writes-")
-	if err != nil {
+// column is one column of a table, in the order in which the rows were written.
+func (b books) column(ctx context.Context, column, table string) (values []int64, err error) {
+	query := fmt.Sprintf(`SELECT json_group_array(%s) FROM (SELECT * FROM %s ORDER BY id)`, column, table)
+	var text []byte
+	if err := b.db.QueryRowContext(ctx, query).Scan(&text); err != nil {
 		return nil, err
 	}
-	d.database = filepath.Join(directory, "invoices.db")
-	if d.db, err = openDatabase(d.database); err == nil {
-		err = createTables(ctx, d.db)
+	err = json.Unmarshal(text, &values)
+	return values, err
+}
+
+// judge says what the numbers prove, and the tokens in the table without a fence.
+func judge(fenced, unfenced, tokens []int64) []demo.Check {
+	late := !slices.IsSorted(tokens) // not so where no process can be frozen
+	twice := func(n []int64) int { return len(n) - len(slices.Compact(slices.Sorted(slices.Values(n)))) }
+	f, u := twice(fenced), twice(unfenced)
+	return []demo.Check{
+		{Holds: f == 0, Text: fmt.Sprintf("invoices issued twice behind the fence: %d", f)},
+		{Holds: u > 0 || !late, Text: fmt.Sprintf("invoices issued twice without it: %d (some wanted)", u)},
 	}
-	closeAll = func() {
-		if d.db != nil {
-			_ = d.db.Close()
-		}
-		_ = os.RemoveAll(directory)
-	}
-	if err != nil {
-		closeAll()
-		return nil, fmt.Errorf("database: %w", err)
-	}
-	return closeAll, nil
-}
-
-// args is the command line of a replica.
-func (d *demo) args(identity string) []string {
-	return []string{"-replica", "-database", d.database, "-name", d.name, "-identity", identity}
-}
-
-// heard is told of what the replicas log.
-func (d *demo) heard(identity string, e show.Event) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	switch e.Message {
-	case msgPrepares:
-		d.preparing[e.Fence] = true
-	case msgSent:
-		d.preparing[e.Fence] = false
-	case msgRejected:
-		d.preparing[e.Fence] = false
-		d.rejected[e.Fence]++
-		d.timeline.Add(e.Time, identity, show.Red, "ROLLS BACK its late write: %s", e.Error)
-	}
-}
-
-func (d *demo) aboutToWrite(fence int64) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.preparing[fence]
-}
-
-func (d *demo) rejections(fence int64) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.rejected[fence]
-}
-
-// clean leaves nothing behind in a Redis that is not ours: the counter of the fencing
-// tokens would stay for good.
-func (d *demo) clean() {
-	_ = d.redis.With(context.Background(), func(ctx context.Context, client *redis.Client) error {
-		lock := "redisleader:{" + d.name + "}"
-		return client.Del(ctx, lock, lock+":fence").Err()
-	})
-}
-
-// conclude prints the table and the verdict.
-func (d *demo) conclude() error {
-	p := show.Palette{Enabled: d.color}
-	fmt.Fprintln(d.out)
-	printTable(d.out, p, d.cast.Reigns(), d.books, d.rejected)
-	fmt.Fprintln(d.out)
-	checks := judge(d.books, d.rejected, wanted())
-	show.PrintVerdict(d.out, p, checks, proves())
-	if err := show.Failure(checks); err != nil {
-		return errors.New("not shown: " + strings.ReplaceAll(err.Error(), "\n", "; "))
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ module github.com/redisleader/redisleader/examples/fenced-writes
 go 1.26.0
 
 require (
-	github.com/go-logr/logr v1.4.4
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/redisleader/redisleader v0.0.0
 	go.uber.org/goleak v1.3.0
@@ -15,6 +14,7 @@ require (
 	github.com/alicebob/miniredis/v2 v2.40.0 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dustin/go-humanize v1.1.0 // indirect
+	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ncruces/go-strftime v1.1.0 // indirect

@@ -1,23 +1,15 @@
--- The guard: for each election the highest fencing token that the database has accepted.
-CREATE TABLE fences (
-    name  TEXT PRIMARY KEY,
-    token INTEGER NOT NULL -- BIGINT elsewhere
+-- For each fence the highest fencing token claimed, and by which candidate.
+CREATE TABLE IF NOT EXISTS fences (
+    name     TEXT PRIMARY KEY,
+    token    INTEGER NOT NULL, -- BIGINT elsewhere
+    claimant TEXT    NOT NULL
 );
-INSERT INTO fences (name, token) VALUES ('invoice-sender', 0);
+INSERT INTO fences (name, token, claimant) VALUES ('invoices', 0, '') ON CONFLICT DO NOTHING;
 
--- What is guarded. That the token is kept with each row is for people, and for the
--- verdict of this demo.
-CREATE TABLE invoices_sent (
-    id      INTEGER PRIMARY KEY AUTOINCREMENT,
-    number  INTEGER NOT NULL,
-    token   INTEGER NOT NULL,
-    sent_by TEXT    NOT NULL
-);
-
--- The control.
-CREATE TABLE unguarded_sent (
-    id      INTEGER PRIMARY KEY AUTOINCREMENT,
-    number  INTEGER NOT NULL,
-    token   INTEGER NOT NULL,
-    sent_by TEXT    NOT NULL
+-- What is fenced. The token in each row is for people: no guard needs it. Elsewhere the
+-- number would be UNIQUE; here nothing but the guard is to stop a late write.
+CREATE TABLE IF NOT EXISTS invoices (
+    id     INTEGER PRIMARY KEY AUTOINCREMENT,
+    number INTEGER NOT NULL,
+    token  INTEGER NOT NULL
 );

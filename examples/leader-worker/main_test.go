@@ -7,14 +7,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-// runAsProgram in the environment makes the test binary the program itself. The
-// replicas that it starts inherit it; under -race all of them run with the race
-// detector.
-const runAsProgram = "LEADER_WORKER_RUN"
-
+// TestMain makes the test binary the program itself where DEMO says so. (With DEMO=play,
+// the init function of demo.go has played the show by now.) Under -race the replicas run
+// with the race detector, too.
 func TestMain(m *testing.M) {
-	if os.Getenv(runAsProgram) != "" {
-		os.Exit(run(os.Args[1:]))
+	if os.Getenv("DEMO") != "" {
+		main()
+		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -58,7 +58,7 @@ func (w *statusWatch) sample() {
 }
 
 var (
-	addressOf = regexp.MustCompile(`started, pid \d+, (http://[^/]+)/leader`)
+	addressOf = regexp.MustCompile(`says who leads on (http://[^/]+)/leader`)
 	isMaster  = regexp.MustCompile(`(?m)^leader_election_master_status\{[^}]*\} 1$`)
 )
 

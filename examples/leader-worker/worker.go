@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -10,74 +9,51 @@ import (
 	"github.com/redisleader/redisleader/leader"
 )
 
-// Pace of the work: a round takes 60 ms, of which the preparation of the write is the
-// larger part.
 const (
-	preparation = 40 * time.Millisecond
-	pause       = 20 * time.Millisecond
+	interval    = 100 * time.Millisecond // from one round of the work to the next
+	preparation = 60 * time.Millisecond  // of a write
+	// writeTimeout is less than LeaseDuration - RenewDeadline, so that the last write of a
+	// term is over before another leader can start.
+	writeTimeout = 300 * time.Millisecond
 )
 
-// worker is what only the leader may do: it counts in the guarded resource, by reading
-// a number and writing the next one.
-type worker struct {
-	store  *store
-	logger *slog.Logger
-}
+// worker is what only the leader does: it reads a number and writes the next one.
+type worker struct{ register register }
 
-// run is one term's work. It is handed to the elector as OnStartedLeading.
+// run is the work of one term.
 func (w worker) run(ctx context.Context, term leader.Term) {
-	logger := w.logger.With("identity", term.Identity(), "fence", term.FenceToken())
-	logger.Info(msgWorkStarted)
-	err := w.loop(ctx, term, logger)
-	logger.Info(msgWorkStopped, "cause", err)
+	err := leader.Every(ctx, interval, func(ctx context.Context) error { return w.round(ctx, term) })
+	term.Fail(err) // ends a term that the register has ended; any other has ended before
 }
 
-// loop works until the term is over, and says why it is. Trouble with the resource is
-// no reason to stop, except that the resource has heard from a later leader.
-func (w worker) loop(ctx context.Context, term leader.Term, logger *slog.Logger) error {
-	for ctx.Err() == nil { // this looks at the clocks
-		switch err := w.count(ctx, term); {
-		case errors.Is(err, errFenced):
-			logger.Warn("Write rejected", "error", err)
-			return cmp.Or(context.Cause(ctx), err) // the term is over, even if the clocks of this process say otherwise
-		case err != nil && ctx.Err() == nil:
-			logger.Error("Cannot count", "error", err)
-		}
-		wait(ctx, pause)
+// round counts once. The only error that ends the term is that a later one has begun, even
+// if the clocks of this process say otherwise. After any other, the next round tries again.
+func (w worker) round(ctx context.Context, term leader.Term) error {
+	switch err := w.count(ctx, term.FenceToken()); {
+	case errors.Is(err, leader.ErrDeposed):
+		slog.Warn("Write rejected", "fence", term.FenceToken(), "error", err)
+		return err
+	case err != nil && ctx.Err() == nil:
+		slog.Error("Cannot count", "fence", term.FenceToken(), "error", err)
 	}
-	return context.Cause(ctx)
+	return nil
 }
 
-// count is one round. The caller has just seen that the term lasts, and still this
-// write can come too late: the process may be frozen, by the kernel, the hypervisor or
-// a debugger, for longer than its lease, anywhere between that look and the first byte
-// on the wire. A second look before the write would make the gap smaller, not close it,
-// and no lock can. What closes it is the fencing token on the write and a resource that
-// rejects a token lower than the highest it has accepted.
-//
-// The demo freezes the leader just here. Outside a demo, look again before the write
-// (ctx.Err or term.Check) if the preparation takes long.
-func (w worker) count(ctx context.Context, term leader.Term) error {
-	n, err := w.store.read(ctx, term.FenceToken())
+// count makes one write. leader.Every has just seen that the term lasts, and still the
+// write can come too late: the process can be frozen, by the kernel, the hypervisor or a
+// debugger, for longer than its lease, anywhere between that look and the first byte on
+// the wire. A second look would make the gap smaller, not close it, and no lock can. The
+// fencing token on the write makes a late write harmless.
+func (w worker) count(ctx context.Context, token int64) error {
+	n, err := w.register.read(ctx)
 	if err != nil {
 		return err
 	}
-	prepare()
-	// A write that was begun is finished, like one whose bytes are already under way.
-	// The client of the store bounds it, so that the work ends soon after its term.
-	return w.store.write(context.WithoutCancel(ctx), term.FenceToken(), n+1)
-}
-
-// prepare stands for what takes time between the look and the write: a computation, a
-// call to another service.
-func prepare() { time.Sleep(preparation) }
-
-// wait waits for d, or until ctx ends.
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	slog.Debug("Writing", "fence", token, "value", n+1)
+	time.Sleep(preparation) // in place of a computation, or a call to another service
+	// A write that has begun is finished, though not at any length: if the end of the
+	// term interrupted it, nobody would know whether it was applied.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
+	return w.register.write(ctx, token, n+1)
 }

@@ -2,171 +2,110 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
-	"github.com/redisleader/redisleader/examples/internal/show"
+	"github.com/redisleader/redisleader/examples/internal/demo"
 )
 
-const (
-	replicas   = 3
-	killPeriod = time.Second
-	patience   = time.Minute            // beyond -for, on a machine that is busy
-	prelude    = 500 * time.Millisecond // until the first slot: time to start the processes
-)
+const demoPeriod = 200 * time.Millisecond
 
-// demo is the show: what it consists of, and what happens in it.
-type demo struct {
-	demoOptions
-	name     string // what is competed for; new each time, so that two demos on one Redis do not meet
-	redis    *show.Redis
-	timeline *show.Timeline
-	cast     *show.Cast
-	schedule schedule
-	last     int64 // slot that is accounted for
-	books    books
-}
-
-// runDemo plays the demo and returns nil if it showed what it claims.
-func runDemo(parent context.Context, opts demoOptions) error {
-	limit := opts.duration + patience
-	ctx, cancel := context.WithTimeoutCause(parent, limit, fmt.Errorf("not finished within %v", limit))
-	defer cancel()
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-
-	d := &demo{demoOptions: opts, name: strings.ToLower(rand.Text()[:8])}
-	if err := d.play(ctx, fail); err != nil {
-		return err
-	}
-	return d.conclude()
-}
-
-// play starts everything, plays and stops everything again, on every way out.
-func (d *demo) play(ctx context.Context, fail func(error)) (err error) {
-	if d.redis, err = show.OpenRedis(ctx, d.redisURL); err != nil {
-		return err
-	}
-	defer d.redis.Close()
-	defer d.clean()
-	d.introduce()
-	d.timeline = show.NewTimeline(d.out, show.Palette{Enabled: d.color})
-	defer d.timeline.Close()
-	d.schedule = schedule{time.Now().Add(prelude).Truncate(time.Millisecond), period}
-	d.cast = &show.Cast{Timeline: d.timeline, Args: d.args, Env: []string{"REDIS_URL=" + d.redis.URL}, OnEvent: d.heard, Fail: fail}
-	defer d.cast.Stop()
-	if err := d.cast.Start(replicas); err != nil {
-		return err
-	}
-	if err := d.killEverySecond(ctx); err != nil {
-		return err
-	}
-	return d.finish(ctx)
-}
-
-func (d *demo) introduce() {
-	fmt.Fprintf(d.out, "A job is due every %v. Three replicas compete for running it; the leader is killed every second, and its lease\n"+
-		"of %v has to run out before another one leads. Redis: %s.\n\n", period, lease, d.redis)
-}
-
-// args is the command line of a replica.
-func (d *demo) args(identity string) []string {
-	start := strconv.FormatInt(d.schedule.start.UnixMilli(), 10)
-	return []string{"-replica", "-name", d.name, "-identity", identity, "-start", start}
-}
-
-// heard is told of what the replicas log.
-func (d *demo) heard(identity string, e show.Event) {
-	if e.Message == msgCatchesUp {
-		d.timeline.Add(e.Time, identity, show.Plain, "catches up on %s", e.Detail)
-	}
-}
-
-// killEverySecond kills the leader, whenever somebody leads and the last kill was a
-// second ago, and starts its replica again.
-func (d *demo) killEverySecond(ctx context.Context) error {
-	start := time.Now()
-	leader := show.Reign{Ended: start}
-	for time.Since(start) < d.duration {
-		if err := show.Pause(ctx, killPeriod-time.Since(leader.Ended)); err != nil {
-			return err
-		}
-		var err error
-		if leader, err = d.cast.LeaderAfter(ctx, leader.Fence); err != nil {
-			return err
-		}
-		leader.Ended = time.Now()
-		if err := errors.Join(d.cast.Kill(leader), d.tellKill(ctx, leader)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// tellKill says what the leader had done when it was killed.
-func (d *demo) tellKill(ctx context.Context, leader show.Reign) error {
-	ran := "it had run nothing"
-	err := d.redis.With(ctx, func(ctx context.Context, client *redis.Client) error {
-		entries, err := readOutbox(ctx, client, keys(d.name).outbox())
-		if mine := of(leader.Fence, entries); len(mine) > 0 {
-			ran = fmt.Sprintf("it had run slots %d to %d", mine[0].slot, mine[len(mine)-1].slot)
-		}
-		return err
+// init plays the show, or adds the control to a replica of it.
+func init() {
+	b := &books{}
+	demo.Start(demo.Show{
+		Name:     "scheduled-job",
+		About:    "A job is due every 200 ms. Three replicas compete for running it, and the leader is killed every second.",
+		Lease:    500 * time.Millisecond, // longer than a slot: a killed leader leaves slots behind
+		Duration: 15 * time.Second,
+		Scenes:   []demo.Scene{demo.CrashEvery(time.Second), {Title: "Catching up: the last leader runs what is overdue", Play: b.catchUp}},
+		Open: func(_ context.Context, s demo.Setup) (demo.Store, error) {
+			b.slots = slots{s.Redis, s.Election}
+			return b, nil
+		},
+		Env: func(demo.Setup) []string { return []string{"PERIOD=" + demoPeriod.String()} },
 	})
-	d.timeline.Add(leader.Ended, show.Demo, show.Plain, "kills %s (SIGKILL); %s", leader.Leader, ran)
-	return err
+	if os.Getenv("DEMO") == "replica" {
+		os.Exit(replica(withControl()))
+	}
 }
 
-// finish lets the last leader run all that is due by now, and reads the books once
-// nobody can write to them.
-func (d *demo) finish(ctx context.Context) error {
-	d.last = d.schedule.latest(time.Now())
-	// The one after it, too: then the controls have had their turn with the last one.
-	err := show.Await(ctx, func() bool { return d.hasRun(ctx, d.last+1) })
-	if err != nil {
-		return fmt.Errorf("slot %d was not run: %w", d.last+1, err)
-	}
-	d.timeline.Now(show.Demo, "stops all (%s): the slots that were due at the last kill, up to %d, have had their turn", show.Politely, d.last)
-	d.cast.Stop()
-	return d.redis.With(ctx, func(ctx context.Context, client *redis.Client) (err error) {
-		d.books, err = readBooks(ctx, client, keys(d.name))
-		return err
+// books are the outboxes, as the show sees them.
+type books struct {
+	slots slots
+	due   time.Time // up to which the slots are accounted for
+}
+
+// catchUp waits for the slots that are due by now. Once the one after them has been run,
+// the control has had its turn with them, too.
+func (b *books) catchUp(ctx context.Context, _ *demo.Cluster, _ demo.Term) error {
+	b.due = time.Now()
+	return demo.Await(ctx, func() bool {
+		latest, err := b.slots.latest(ctx)
+		return err == nil && latest.After(b.due.Add(demoPeriod))
 	})
 }
 
-func (d *demo) hasRun(ctx context.Context, slot int64) bool {
-	done := false
-	_ = d.redis.With(ctx, func(ctx context.Context, client *redis.Client) error {
-		next, err := claims{client, keys(d.name)}.next(ctx)
-		done = err == nil && next > slot
-		return err
-	})
-	return done
+// Writes are the tokens in the outbox.
+func (b *books) Writes(ctx context.Context) ([]int64, error) { return b.read(ctx, "outbox", "fence") }
+
+// Report accounts for each slot.
+func (b *books) Report(ctx context.Context, _ []demo.Term) (demo.Report, error) {
+	run, err := b.read(ctx, "outbox", "slot")
+	forgetful, forgetfulErr := b.read(ctx, "control:forgetful", "slot")
+	repeating, repeatingErr := b.read(ctx, "control:repeating", "slot")
+	return demo.Report{Checks: judge(run, forgetful, repeating, b.due)}, errors.Join(err, forgetfulErr, repeatingErr)
 }
 
-// clean leaves nothing behind in a Redis that is not ours.
-func (d *demo) clean() {
-	_ = d.redis.With(context.Background(), func(ctx context.Context, client *redis.Client) error {
-		return client.Del(ctx, keys(d.name).all()...).Err()
-	})
+// Close leaves nothing behind in a Redis that is not ours.
+func (b *books) Close(ctx context.Context) error {
+	key := b.slots.key
+	return b.slots.client.Del(ctx, key("latest"), key("outbox"), key("control:forgetful"), key("control:repeating")).Err()
 }
 
-// conclude prints the table and the verdict.
-func (d *demo) conclude() error {
-	p := show.Palette{Enabled: d.color}
-	fmt.Fprintln(d.out)
-	printTable(d.out, p, d.books, d.last)
-	fmt.Fprintln(d.out)
-	checks := judge(d.books, d.last, criteria{changes: int(d.duration / (3 * killPeriod))}, d.cast.Reigns())
-	show.PrintVerdict(d.out, p, checks, "every slot exactly once with a claim, and not without.")
-	if err := show.Failure(checks); err != nil {
-		return errors.New("not shown: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+// read reads one field of all that is in an outbox.
+func (b *books) read(ctx context.Context, outbox, field string) ([]int64, error) {
+	entries, err := b.slots.client.XRange(ctx, b.slots.key(outbox), "-", "+").Result()
+	values := make([]int64, len(entries))
+	for i, e := range entries {
+		text, _ := e.Values[field].(string)
+		if values[i], err = strconv.ParseInt(text, 10, 64); err != nil {
+			return nil, err
+		}
 	}
-	return nil
+	return values, err
+}
+
+// judge says what the outboxes prove about the slots from the first that was run to the
+// latest that was due.
+func judge(run, forgetful, repeating []int64, due time.Time) []demo.Check {
+	var job, f, r tally
+	if len(run) > 0 {
+		job, f, r = count(run, run[0], due), count(forgetful, run[0], due), count(repeating, run[0], due)
+	}
+	const row = "%-46s %4d once, %3d twice or more, %3d never"
+	return []demo.Check{
+		{Holds: job[1] > 0 && job[0]+job[2] == 0, Text: fmt.Sprintf(row, "slots claimed with the token:", job[1], job[2], job[0])},
+		{Holds: slices.IsSorted(run), Text: "slots claimed with the token ran in order"},
+		{Holds: f[0] > 0, Text: fmt.Sprintf(row, "control, begins with the slot due next:", f[1], f[2], f[0])},
+		{Holds: r[2] > 0, Text: fmt.Sprintf(row, "control, goes on after the slot it remembers:", r[1], r[2], r[0])},
+	}
+}
+
+// tally is how many slots were run never, once, and more often.
+type tally [3]int
+
+func count(run []int64, first int64, due time.Time) (t tally) {
+	runs := make(map[int64]int)
+	for _, slot := range run {
+		runs[slot]++
+	}
+	for slot := first; slot <= due.UnixMilli(); slot += demoPeriod.Milliseconds() {
+		t[min(runs[slot], 2)]++
+	}
+	return t
 }

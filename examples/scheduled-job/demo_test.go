@@ -13,8 +13,8 @@ import (
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
-// runProgram runs this very program, and returns its output and exit status.
-func runProgram(t *testing.T, args ...string) (string, int) {
+// play plays the show, as the program does, and returns its output and exit status.
+func play(t *testing.T, args ...string) (string, int) {
 	t.Helper()
 	executable, err := os.Executable()
 	if err != nil {
@@ -24,7 +24,7 @@ func runProgram(t *testing.T, args ...string) (string, int) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, executable, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "REDIS_URL=") })
-	cmd.Env = append(cmd.Env, runAsProgram+"=1")
+	cmd.Env = append(cmd.Env, "DEMO=play")
 	cmd.WaitDelay = 5 * time.Second // a replica that is left behind must not keep the test waiting
 	output, err := cmd.CombinedOutput()
 	if err != nil && !errors.As(err, new(*exec.ExitError)) {
@@ -35,13 +35,13 @@ func runProgram(t *testing.T, args ...string) (string, int) {
 
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	output, status := runProgram(t, "-for", "4s")
-	if status != exitOK {
+	output, status := play(t, "-for", "4s")
+	if status != 0 {
 		t.Errorf("exit status %d:\n%s", status, output)
 	}
-	for _, want := range []string{"SIGKILL", "catches up on slots", "claimed with the fencing token", "PASSED"} {
+	for _, want := range []string{"SIGKILL", "slots claimed with the token", "PASSED"} {
 		if !strings.Contains(output, want) {
-			t.Errorf("output lacks %q:\n%s", want, output)
+			t.Errorf("the output lacks %q:\n%s", want, output)
 		}
 	}
 }
@@ -49,8 +49,8 @@ func TestDemo(t *testing.T) {
 func TestDemoOnRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, "--requirepass", "hidden-word")
-	output, status := runProgram(t, "-for", "3s", "-color=always", "-redis", "redis://:hidden-word@"+server.Addr()+"/0")
-	if status != exitOK || !strings.Contains(output, "\x1b[") || strings.Contains(output, "hidden-word") {
+	output, status := play(t, "-for", "3s", "-redis", "redis://:hidden-word@"+server.Addr()+"/0")
+	if status != 0 || strings.Contains(output, "hidden-word") {
 		t.Errorf("exit status %d:\n%s", status, output)
 	}
 	if keys, err := server.Client(t).Keys(t.Context(), "*").Result(); err != nil || len(keys) != 0 {
@@ -61,9 +61,51 @@ func TestDemoOnRedis(t *testing.T) {
 func TestDemoFailsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	for _, url := range []string{"redis://:hidden-word@127.0.0.1:1/0", "nonsense://u:hidden-word@h", "redis://u:hidden-word%zz@h"} {
-		output, status := runProgram(t, "-redis", url)
-		if status != exitFailed || !strings.Contains(output, "-redis") || strings.Contains(output, "hidden-word") {
+		output, status := play(t, "-redis", url)
+		if status != 1 || !strings.Contains(output, "-redis") || strings.Contains(output, "hidden-word") {
 			t.Errorf("%s: exit status %d: %s", url, status, output)
+		}
+	}
+}
+
+// recorded is outboxes as a good show leaves them: slots 3 and 4 were due while nobody
+// led.
+func recorded() (run, forgetful, repeating []int64) {
+	slots := func(numbers ...int64) (all []int64) {
+		for _, n := range numbers {
+			all = append(all, n*demoPeriod.Milliseconds())
+		}
+		return all
+	}
+	return slots(1, 2, 3, 4, 5, 6, 7), slots(1, 2, 5, 6), slots(1, 2, 1, 2, 3, 4, 5, 6)
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	due := at(6*demoPeriod.Milliseconds() + 1)
+	for name, c := range map[string]struct {
+		spoil func(run, forgetful, repeating *[]int64)
+		want  string // empty: passes
+	}{
+		"good":            {func(_, _, _ *[]int64) {}, ""},
+		"doubled":         {func(run, _, _ *[]int64) { *run = slices.Insert(*run, 3, (*run)[3]) }, "5 once,   1 twice or more,   0 never"},
+		"missed":          {func(run, _, _ *[]int64) { *run = slices.Delete(*run, 2, 3) }, "5 once,   0 twice or more,   1 never"},
+		"the last missed": {func(run, _, _ *[]int64) { *run = (*run)[:5] }, "5 once,   0 twice or more,   1 never"},
+		"nothing":         {func(run, _, _ *[]int64) { *run = nil }, "0 once"},
+		"out of order":    {func(run, _, _ *[]int64) { (*run)[1], (*run)[2] = (*run)[2], (*run)[1] }, "in order"},
+		"a good control":  {func(run, f, _ *[]int64) { *f = *run }, "begins with the slot due next"},
+		"another of them": {func(run, _, r *[]int64) { *r = *run }, "goes on after the slot it remembers"},
+	} {
+		run, forgetful, repeating := recorded()
+		c.spoil(&run, &forgetful, &repeating)
+		var failed []string
+		for _, check := range judge(run, forgetful, repeating, due) {
+			if !check.Holds {
+				failed = append(failed, check.Text)
+			}
+		}
+		if (c.want == "") != (len(failed) == 0) || !strings.Contains(strings.Join(failed, "\n"), c.want) {
+			t.Errorf("%s: failed %q", name, failed)
 		}
 	}
 }

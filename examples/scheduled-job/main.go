@@ -1,96 +1,121 @@
-// Command scheduled-job is a job that runs every 200 ms, exactly once in each slot of
-// its schedule, whatever happens to the replica that runs it, with nothing to set up:
+// Command scheduled-job runs a job in each slot of a schedule exactly once, whatever
+// happens to the process that runs it. Start as many replicas as you like; one of them
+// leads and runs the job. If it dies, another takes over and first runs what is overdue.
+//
+// To see that, with the leader killed every second and nothing to set up:
 //
 //	go run ./examples/scheduled-job
 //
-// It starts an embedded Redis and three replicas as processes of their own, and kills
-// the leader every second. Each slot is claimed with the fencing token of the leader's
-// term, in the same atomic step that records the job's effect. Beside it run two
-// controls: the same leader, keeping the last slot in its memory. At the end every slot
-// is accounted for. With -for 60s it goes on for longer, with -redis URL or REDIS_URL
-// it uses a Redis of yours.
+// For a job of your own, copy main.go, slots.go and run_slot.lua; control.go and demo.go
+// are the show. Without demo.go, or with DEMO=off, the command is one replica. The
+// environment configures it:
 //
-// What to copy for a job of your own is in claims.go and run_slot.lua (the claim),
-// worker.go (the leader's work), schedule.go and replica.go (the process). naive.go is
-// what not to copy. The other files are the show.
+//	REDIS_URL       default redis://127.0.0.1:6379/0
+//	ELECTION_NAME   what the replicas compete for; default scheduled-job
+//	IDENTITY        who this replica is, for people; default host_pid_random
+//	LEASE_DURATION  how long the others wait after a leader has died; default 15s
+//	PERIOD          of the schedule; default 1m
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"slices"
+	"os/signal"
+	"syscall"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 
-	"github.com/redisleader/redisleader/examples/internal/show"
+	"github.com/redisleader/redisleader/leader"
+	"github.com/redisleader/redisleader/redislock"
 )
 
-// Exit statuses.
-const (
-	exitOK     = show.ExitOK
-	exitFailed = show.ExitFailed
-	exitUsage  = 2
-)
+func main() { os.Exit(replica(worker.lead)) }
 
-func main() {
-	os.Exit(run(os.Args[1:]))
+// replica is the whole process. It returns the exit status.
+func replica(lead func(worker, context.Context, leader.Term)) int {
+	// The elector logs here, too. go-redis's own log is off: what matters is in its errors.
+	slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+	logging.Disable()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if err := run(ctx, lead); err != nil {
+		slog.Error("Replica failed", "error", err)
+		return 1
+	}
+	return 0
 }
 
-// run is the program; it returns the exit status.
-func run(args []string) int {
-	if slices.Contains(args, "-replica") {
-		return replicaMain(args)
+// run competes until ctx ends, and calls lead in each term.
+func run(ctx context.Context, lead func(worker, context.Context, leader.Term)) error {
+	options, err := redis.ParseURL(cmp.Or(os.Getenv("REDIS_URL"), "redis://127.0.0.1:6379/0"))
+	if err != nil { // which may show the password
+		return errors.New("REDIS_URL is not like redis://user:password@host:6379/0")
 	}
-	logging.Disable() // what matters comes back as an error
-	opts, err := parseDemo(args, os.Stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
-	case err != nil:
-		return exitUsage
-	}
-	ctx, stop := show.UntilSignal()
-	defer stop()
-	return show.Status(ctx, "scheduled-job", runDemo(ctx, opts))
-}
-
-// demoOptions are the flags of the demo.
-type demoOptions struct {
-	redisURL string // empty: embedded
-	duration time.Duration
-	color    bool
-	out      io.Writer
-}
-
-// parseDemo reads the command line. An error has been printed to errOut.
-func parseDemo(args []string, errOut io.Writer) (demoOptions, error) {
-	opts := demoOptions{out: os.Stdout}
-	flags := flag.NewFlagSet("scheduled-job", flag.ContinueOnError)
-	flags.SetOutput(errOut)
-	flags.DurationVar(&opts.duration, "for", 15*time.Second, "how long to go on killing the leader every second")
-	flags.StringVar(&opts.redisURL, "redis", os.Getenv("REDIS_URL"), "`URL` of a Redis to use instead of an embedded one; default $REDIS_URL")
-	color := flags.String("color", "auto", "colour: auto, always or never; auto means on a terminal, unless NO_COLOR is set")
-	if err := flags.Parse(args); err != nil {
-		return opts, err
-	}
-	var err error
-	opts.color, err = show.WantColor(*color, os.Stdout)
-	switch {
-	case flags.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
-	case opts.duration < killPeriod:
-		err = fmt.Errorf("-for %v: too short to kill anything, at least %v", opts.duration, killPeriod)
-	}
+	options.ContextTimeoutEnabled = true // or a context does not interrupt a call that hangs
+	lease, err := time.ParseDuration(cmp.Or(os.Getenv("LEASE_DURATION"), "15s"))
 	if err != nil {
-		fmt.Fprintln(errOut, "scheduled-job:", err)
+		return fmt.Errorf("LEASE_DURATION: %w", err)
 	}
-	return opts, err
+	period, err := time.ParseDuration(cmp.Or(os.Getenv("PERIOD"), "1m"))
+	if err != nil || period <= 0 {
+		return errors.New("PERIOD is not a positive duration like 1m")
+	}
+	// Two clients, so that a job that uses up its connections does not delay renewals.
+	elections, data := redis.NewClient(options), redis.NewClient(options)
+	defer func() { _ = errors.Join(elections.Close(), data.Close()) }()
+
+	name := cmp.Or(os.Getenv("ELECTION_NAME"), "scheduled-job")
+	w := worker{slots{data, name}, period}
+	return leader.Run(ctx, redislock.New(elections), leader.Config{
+		Name:          name,
+		Identity:      os.Getenv("IDENTITY"),
+		LeaseDuration: lease,
+		Callbacks: leader.Callbacks{
+			OnStartedLeading: func(ctx context.Context, term leader.Term) { lead(w, ctx, term) },
+		},
+	})
 }
 
-// newLogger is the structured log of a replica, which the demo reads.
-func newLogger() *slog.Logger { return slog.New(slog.NewJSONHandler(os.Stderr, nil)) }
+// worker is what only the leader does.
+type worker struct {
+	slots  slots
+	period time.Duration
+}
+
+// lead is the work of one term. An error ends the term. That loses nothing: the next
+// leader, which may be this one, asks the store where to go on.
+func (w worker) lead(ctx context.Context, term leader.Term) {
+	latest, err := w.slots.latest(ctx)
+	if err == nil {
+		err = w.each(ctx, latest, func(ctx context.Context, slot time.Time) error {
+			return w.slots.run(ctx, term.FenceToken(), slot, "report for "+slot.Format(time.RFC3339Nano))
+		})
+	}
+	term.Fail(err)
+}
+
+// each calls run for each slot after an instant: at once if it is overdue, or else when
+// it is due. It returns the first error, or the cause of ctx.
+func (w worker) each(ctx context.Context, after time.Time, run func(context.Context, time.Time) error) error {
+	for slot := w.next(after); ; slot = w.next(slot) {
+		if err := leader.Sleep(ctx, time.Until(slot)); err != nil {
+			return err
+		}
+		if err := run(ctx, slot); err != nil {
+			return err
+		}
+	}
+}
+
+// next is the first slot after an instant. A slot is named by the time it is due, which
+// all replicas agree on, whatever their clocks say. With a cron expression, this is the
+// method Next of its schedule.
+func (w worker) next(after time.Time) time.Time {
+	return after.Truncate(w.period).Add(w.period)
+}

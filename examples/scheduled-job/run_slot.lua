@@ -1,17 +1,17 @@
 -- Runs one slot of the schedule: claims it and records its effect, both or neither.
 --
--- KEYS[1]  string: the highest fencing token accepted
--- KEYS[2]  sorted set: the slots that were run
--- KEYS[3]  list: the outbox, where the effects are
+-- KEYS[1]  hash: the latest slot that was run, and the fencing token it was run with
+-- KEYS[2]  stream: the outbox
 -- ARGV[1]  fencing token of the leader's term
--- ARGV[2]  number of the slot
+-- ARGV[2]  slot: when it was due, in milliseconds since 1970
 -- ARGV[3]  effect
 -- replies  "run"    the effect is recorded
 --          "taken"  the slot was run before
 --          "stale"  a later leader has run a slot: the caller is deposed
-local highest = redis.call('GET', KEYS[1])
-if highest and tonumber(highest) > tonumber(ARGV[1]) then return 'stale' end
-if redis.call('ZADD', KEYS[2], 'NX', ARGV[2], ARGV[2]) == 0 then return 'taken' end
-redis.call('SET', KEYS[1], ARGV[1])
-redis.call('RPUSH', KEYS[3], ARGV[3])
+local latest = redis.call('HMGET', KEYS[1], 'fence', 'slot')
+if tonumber(latest[1] or 0) > tonumber(ARGV[1]) then return 'stale' end
+if tonumber(latest[2] or 0) >= tonumber(ARGV[2]) then return 'taken' end
+-- XADD first: it can still fail, on a key of another type, and Redis does not roll back.
+redis.call('XADD', KEYS[2], '*', 'slot', ARGV[2], 'fence', ARGV[1], 'effect', ARGV[3])
+redis.call('HSET', KEYS[1], 'fence', ARGV[1], 'slot', ARGV[2])
 return 'run'

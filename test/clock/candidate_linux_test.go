@@ -2,27 +2,20 @@ package clock
 
 import (
 	"context"
-	"slices"
+	"log/slog"
 	"sync"
-	"testing"
-	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
 
-	"github.com/redisleader/redisleader/internal/leaktest"
 	"github.com/redisleader/redisleader/leader"
 	"github.com/redisleader/redisleader/redislock"
 )
 
-func init() { logging.Disable() } // go-redis writes a line for each dial in vain
+// electionName is leader.Config.Name of all candidates.
+const electionName = "clock"
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
-
-// lockKey is the key of the lock that all candidates compete for.
-const lockKey = "redisleader:{clock}"
-
-// candidate writes to the resources for as long as it leads.
+// candidate writes to the resource for as long as it leads.
 type candidate struct {
 	*leader.Elector
 	leader.NopObserver
@@ -34,7 +27,7 @@ type candidate struct {
 	renewed int
 }
 
-// candidate makes one and runs it until the test ends.
+// candidate starts a candidate, which runs until the test ends.
 func (s *server) candidate(identity, addr string, r *resource) *candidate {
 	s.t.Helper()
 	c := &candidate{resource: r}
@@ -44,8 +37,12 @@ func (s *server) candidate(identity, addr string, r *resource) *candidate {
 	s.t.Cleanup(func() { _ = client.Close() })
 	var err error
 	c.Elector, err = leader.New(redislock.New(client), leader.Config{
-		Name: "clock", Identity: identity, LeaseDuration: lease, Observer: c,
-		Callbacks: leader.Callbacks{OnStartedLeading: c.work},
+		Name:          electionName,
+		Identity:      identity,
+		LeaseDuration: lease,
+		Observer:      c,
+		Logger:        logr.FromSlogHandler(slog.DiscardHandler),
+		Callbacks:     leader.Callbacks{OnStartedLeading: c.work},
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -66,10 +63,10 @@ func (c *candidate) work(ctx context.Context, term leader.Term) {
 	c.mu.Lock()
 	c.terms, c.ctx = append(c.terms, term), ctx
 	c.mu.Unlock()
-	for ctx.Err() == nil {
+	_ = leader.Every(ctx, writeEvery, func(context.Context) error {
 		c.resource.write(term)
-		time.Sleep(2 * time.Millisecond)
-	}
+		return nil
+	})
 }
 
 // RenewAttempted counts the renewals that succeeded.
@@ -87,7 +84,7 @@ func (c *candidate) renewals() int {
 	return c.renewed
 }
 
-// tokens are the fencing tokens of its terms so far.
+// tokens returns the fencing tokens of its terms so far.
 func (c *candidate) tokens() []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,45 +95,15 @@ func (c *candidate) tokens() []int64 {
 	return tokens
 }
 
+// hasBegun reports whether the work of a term has begun.
+func (c *candidate) hasBegun(term leader.Term) bool {
+	tokens := c.tokens()
+	return len(tokens) > 0 && tokens[len(tokens)-1] == term.FenceToken()
+}
+
+// lastCtx is the context of the work of its last term.
 func (c *candidate) lastCtx() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ctx
-}
-
-// resource is what the leaders write to: one that rejects fencing tokens lower than the
-// highest it has seen, and beside it one that accepts everything, to see whether there
-// was anything to reject.
-type resource struct {
-	mu       sync.Mutex
-	highest  int64
-	rejected int
-	guarded  []string // who wrote, each run of writes once
-	open     []string
-}
-
-func (r *resource) write(term leader.Term) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.open = slices.Compact(append(r.open, term.Identity()))
-	if term.FenceToken() < r.highest {
-		r.rejected++
-		return
-	}
-	r.highest = term.FenceToken()
-	r.guarded = slices.Compact(append(r.guarded, term.Identity()))
-}
-
-func (r *resource) writers() (guarded, open []string, rejected int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.guarded), slices.Clone(r.open), r.rejected
-}
-
-func (c *candidate) lastToken() int64 {
-	tokens := c.tokens()
-	if len(tokens) == 0 {
-		return 0
-	}
-	return tokens[len(tokens)-1]
 }

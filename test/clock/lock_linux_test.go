@@ -13,8 +13,8 @@ const (
 	fence = "{lock}:fence"
 )
 
-// A lock by itself: the holder does not know that the server's clock was set forward
-// until it asks. It then takes the answer as final, and leaves the other's lock alone.
+// The holder of a lock does not know that the clock of the server was set forward until
+// it asks. Then it takes the answer as final and leaves the other holder's lock alone.
 func TestForwardStepUnderALock(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -35,7 +35,7 @@ func TestForwardStepUnderALock(t *testing.T) {
 		t.Errorf("fencing tokens %d, then %d", first.FenceToken(), second.FenceToken())
 	}
 	if err := first.Refresh(t.Context(), lease, nil); err != redislock.ErrNotObtained || first.Remaining() > 0 {
-		t.Errorf("Refresh = %v with %v left, want %v and none", err, first.Remaining(), redislock.ErrNotObtained)
+		t.Errorf("Refresh = %v with %v left, want %v and nothing left", err, first.Remaining(), redislock.ErrNotObtained)
 	}
 	if err := first.Release(t.Context()); err != redislock.ErrLockNotHeld {
 		t.Errorf("Release = %v, want %v", err, redislock.ErrLockNotHeld)
@@ -45,8 +45,8 @@ func TestForwardStepUnderALock(t *testing.T) {
 	}
 }
 
-// The lock outlives what its holder may rely on when the server's clock is set back:
-// that errs on the safe side.
+// If the clock of the server is set back, the lock stays longer than its holder relies
+// on it. That is the safe side.
 func TestBackwardStepUnderALock(t *testing.T) {
 	t.Parallel()
 	const ttl = 100 * time.Millisecond
@@ -57,19 +57,19 @@ func TestBackwardStepUnderALock(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.step(-step)
-	s.await("nothing remains", func() bool { return first.Remaining() <= 0 })
+	s.await("Remaining is over", func() bool { return first.Remaining() <= 0 })
 	time.Sleep(2 * ttl)
 	if _, err := client.Obtain(t.Context(), key, ttl, nil); err != redislock.ErrNotObtained {
 		t.Errorf("Obtain = %v, want %v", err, redislock.ErrNotObtained)
 	}
-	if err := first.Release(t.Context()); err != nil { // ours, though nothing could be relied upon
+	if err := first.Release(t.Context()); err != nil { // still ours, although Remaining is over
 		t.Errorf("Release = %v", err)
 	}
 }
 
-// With FenceClock a token is the server's time while that moves forward, and the last
-// token plus one while it does not.
-func TestFenceClockThroughSteps(t *testing.T) {
+// With FenceClock a token is the time of the server as long as that moves forward, and
+// otherwise the last token plus one.
+func TestFenceClockAcrossSteps(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	mint := func() int64 {
@@ -98,7 +98,7 @@ func TestFenceClockThroughSteps(t *testing.T) {
 		}
 	}
 	s.step(2 * time.Hour)
-	if token := mint(); token < s.now().Add(-patience).UnixMicro() || token <= last {
+	if token := mint(); token < s.now().Add(-waitLimit).UnixMicro() || token <= last {
 		t.Errorf("token %d after %d, at the time %d", token, last, s.now().UnixMicro())
 	}
 }

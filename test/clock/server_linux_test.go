@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	lease    = 3 * time.Second
-	step     = time.Minute
-	patience = 20 * time.Second // for what should happen soon, on a busy machine
+	lease     = 3 * time.Second
+	step      = time.Minute
+	waitLimit = 20 * time.Second // for what should happen soon, on a busy machine
 )
 
-// server is a Redis server with a wall clock that can be set.
+// server is a Redis server with a wall clock that the test can set.
 type server struct {
 	*redistest.Server
 	t     *testing.T
@@ -29,6 +29,7 @@ type server struct {
 	ahead time.Duration
 }
 
+// start starts a server and checks that its clock can be set.
 func start(t *testing.T) *server {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "skew"))
@@ -40,13 +41,13 @@ func start(t *testing.T) *server {
 	s.write()
 	s.Server = redistest.StartEnv(t, []string{"LD_PRELOAD=" + library(t), "CLOCK_SKEW_FILE=" + file.Name()})
 	s.redis = s.Client(t)
-	s.set(-time.Hour) // or nothing that follows would mean anything
+	s.set(-time.Hour)
 	s.set(time.Hour)
 	s.set(0)
 	return s
 }
 
-// library builds what is preloaded.
+// library builds the library that is preloaded, and returns its path.
 func library(t *testing.T) string {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
@@ -61,19 +62,19 @@ func library(t *testing.T) string {
 	return path
 }
 
-// set sets the server's clock ahead of this machine's, and sees that the server goes by
+// set sets the server's clock ahead of this machine's and waits until the server uses
 // it.
 func (s *server) set(ahead time.Duration) {
 	s.t.Helper()
 	s.ahead = ahead
 	s.write()
-	s.await("the server's clock is set", func() bool {
+	s.await("the clock of the server is set", func() bool {
 		off := s.now().Sub(time.Now().Add(ahead))
 		return -5*time.Second < off && off < 5*time.Second
 	})
 }
 
-// step sets the server's clock by d, forward or back.
+// step sets the server's clock forward by d, or back if d is negative.
 func (s *server) step(d time.Duration) {
 	s.t.Helper()
 	s.set(s.ahead + d)
@@ -88,7 +89,7 @@ func (s *server) write() {
 	}
 }
 
-// now is the time by the server's clock.
+// now is the time of the server's clock.
 func (s *server) now() time.Time {
 	s.t.Helper()
 	now, err := s.redis.Time(context.Background()).Result()
@@ -98,7 +99,7 @@ func (s *server) now() time.Time {
 	return now
 }
 
-// ttl is how long a key lives by the server's clock.
+// ttl is how long a key has left by the server's clock.
 func (s *server) ttl(key string) time.Duration {
 	s.t.Helper()
 	ttl, err := s.redis.PTTL(context.Background(), key).Result()
@@ -108,15 +109,14 @@ func (s *server) ttl(key string) time.Duration {
 	return ttl
 }
 
-// await polls until condition holds and returns how long that took.
-func (s *server) await(what string, condition func() bool) time.Duration {
+// await polls until the condition holds.
+func (s *server) await(what string, condition func() bool) {
 	s.t.Helper()
 	begin := time.Now()
 	for !condition() {
-		if time.Since(begin) > patience {
-			s.t.Fatalf("waited in vain: %s", what)
+		if time.Since(begin) > waitLimit {
+			s.t.Fatalf("timed out waiting for: %s", what)
 		}
 		time.Sleep(time.Millisecond)
 	}
-	return time.Since(begin)
 }

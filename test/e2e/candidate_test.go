@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/go-logr/logr/funcr"
@@ -27,29 +28,29 @@ const (
 	exitNoTest = 3 // the test that it belongs to is gone
 )
 
-// Commands to a candidate, each on a line of its own on its standard input.
+// Commands to a candidate. Each is a line on its standard input.
 const (
-	commandResign = "resign"
-	commandCount  = "count"
+	commandResign  = "resign"
+	commandMeasure = "measure"
 )
 
-// electionName is leader.Config.Name of all candidates, unless a test gives another.
-// They meet only if their prefix is the same too.
+// electionName is leader.Config.Name of all candidates, unless a test sets another.
+// Only candidates with the same key prefix compete with each other.
 const electionName = "e2e"
 
-// candidate is a process that competes. SIGTERM ends it in good order; the end of its
-// standard input means that the test is gone, and ends it at once.
+// candidate is a process that competes. SIGTERM ends it gracefully. When its standard
+// input ends, the test is gone and the process exits at once.
 type candidate struct {
 	settings
-	*reporter
+	reporter *reporter
 	redis    redis.UniversalClient
 	resource resource
 	electors []*leader.Elector
 	workers  []*worker
 }
 
-// candidateMain is the main function of a candidate process.
-func candidateMain() int {
+// runCandidate is the main function of a candidate process. It returns the exit status.
+func runCandidate() int {
 	s, err := readSettings()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -61,7 +62,7 @@ func candidateMain() int {
 		redis:    s.client(),
 		resource: resource{redis.NewClient(&redis.Options{Addr: s.Resource})},
 	}
-	if err := c.enter(); err != nil {
+	if err := c.addElectors(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitFailed
 	}
@@ -69,11 +70,11 @@ func candidateMain() int {
 	return c.run()
 }
 
-// enter makes the electors, all on one client.
-func (c *candidate) enter() error {
+// addElectors makes the electors, all on one client.
+func (c *candidate) addElectors() error {
 	locker := redislock.New(c.redis)
 	for i := range max(1, c.Electors) {
-		w := &worker{voice: newVoice(c.reporter, i), settings: c.settings, resource: c.resource}
+		w := &worker{observer: newObserver(c.reporter, i), settings: c.settings, resource: c.resource}
 		e, err := leader.New(locker, c.config(w))
 		if err != nil {
 			return err
@@ -89,39 +90,39 @@ func (c *candidate) config(w *worker) leader.Config {
 		KeyPrefix:     c.Prefix,
 		Identity:      c.Identity + w.name,
 		LeaseDuration: c.Lease,
-		Observer:      w.voice,
-		Logger:        funcr.New(func(_, line string) { w.say(event{Kind: logged, Detail: line}) }, funcr.Options{}),
+		Observer:      w.observer,
+		Logger:        funcr.New(func(_, line string) { w.report(event{Kind: logged, Detail: line}) }, funcr.Options{}),
 		Callbacks: leader.Callbacks{
 			OnStartedLeading: w.lead,
-			OnStoppedLeading: func() { w.say(event{Kind: stopped}) },
-			OnNewLeader:      func(identity string) { w.say(event{Kind: newLeader, Detail: identity}) },
+			OnStoppedLeading: func() { w.report(event{Kind: stopped}) },
+			OnNewLeader:      func(identity string) { w.report(event{Kind: newLeader, Detail: identity}) },
 		},
 	}
 }
 
-// run competes until SIGTERM.
+// run competes until SIGTERM and returns the exit status.
 func (c *candidate) run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	code := exitDone
-	var mu sync.Mutex // guards code
-	var all sync.WaitGroup
+	var failed atomic.Bool
+	var running sync.WaitGroup
 	for i, e := range c.electors {
-		all.Go(func() {
+		running.Go(func() {
 			err := e.Run(ctx)
-			c.workers[i].say(event{Kind: finished, Detail: fmt.Sprint(err)})
+			c.workers[i].report(event{Kind: finished, Detail: fmt.Sprint(err)})
 			if err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				code = exitFailed
+				failed.Store(true)
 			}
 		})
 	}
-	all.Wait()
+	running.Wait()
 	for _, w := range c.workers {
 		w.queues.Wait()
 	}
-	return code
+	if failed.Load() {
+		return exitFailed
+	}
+	return exitDone
 }
 
 // obey carries out commands until the test is gone.
@@ -131,10 +132,10 @@ func (c *candidate) obey() {
 		switch commands.Text() {
 		case commandResign:
 			err := c.electors[0].Resign(context.Background())
-			c.report(event{Kind: resigned, Detail: fmt.Sprint(err)})
-		case commandCount:
-			n := counts{Goroutines: runtime.NumGoroutine(), Connections: int(c.redis.PoolStats().TotalConns)}
-			c.report(event{Kind: counted, Count: n})
+			c.reporter.send(event{Kind: resigned, Detail: fmt.Sprint(err)})
+		case commandMeasure:
+			u := usage{Goroutines: runtime.NumGoroutine(), Connections: int(c.redis.PoolStats().TotalConns)}
+			c.reporter.send(event{Kind: measured, Usage: u})
 		}
 	}
 	os.Exit(exitNoTest)

@@ -11,9 +11,9 @@ type rule string
 
 const (
 	ruleOverlap  rule = "terms of different processes overlap"
-	ruleFence    rule = "fencing tokens do not rise"
-	rulePairing  rule = "a start has not exactly one stop"
-	ruleRegister rule = "the register went back to a lower token"
+	ruleFence    rule = "fencing tokens do not increase"
+	rulePairing  rule = "a start does not have exactly one stop"
+	ruleRegister rule = "the register accepted a lower token after a higher one"
 	ruleAtomic   rule = "the register is not linearizable"
 	ruleRecovery rule = "nobody led in time after a fault"
 )
@@ -22,24 +22,24 @@ const (
 type violation struct {
 	rule rule
 	text string
-	at   time.Duration // 0: not known
+	at   time.Duration // 0 if not known
 }
 
 func (v violation) String() string { return fmt.Sprintf("%s: %s", v.rule, v.text) }
 
 // check compares a whole history, and what the guarded register has accepted, with the
-// promises.
+// library's promises.
 func check(events []event, register []entry) []violation {
 	terms, found := pairing(events)
-	excused := excuses(events)
-	return slices.Concat(found, overlaps(terms, excused), fencing(terms, excused), regressions(register),
+	allowed := allowedOverlaps(events)
+	return slices.Concat(found, overlaps(terms, allowed), fencing(terms, allowed), regressions(register),
 		linearizability(events, register), recovery(events))
 }
 
-// overlaps reports pairs of terms that share a time which is not excused. The holder,
-// who is to be excused, is the one that began first: it is its term that should have
-// ended.
-func overlaps(terms []term, excused []excuse) []violation {
+// overlaps reports pairs of terms that overlap where that is not allowed. The holder is
+// the one that began first: its term should have ended, so the allowance has to be for
+// its process.
+func overlaps(terms []term, allowed []allowedOverlap) []violation {
 	var found []violation
 	for i, holder := range terms {
 		for _, next := range terms[i+1:] {
@@ -47,7 +47,7 @@ func overlaps(terms []term, excused []excuse) []violation {
 			if next.process == holder.process || from >= to {
 				continue
 			}
-			if !covered(excused, holder.process, from, to) && !stillborn(next, excused) {
+			if !covered(allowed, holder.process, from, to) && !lostAtStart(next, allowed) {
 				found = append(found, violation{ruleOverlap, fmt.Sprintf("%v and %v, for %v", holder, next, to-from), from})
 			}
 		}
@@ -55,14 +55,15 @@ func overlaps(terms []term, excused []excuse) []violation {
 	return found
 }
 
-// fencing reports terms whose token is not higher than those of all before. Only a
-// stillborn term may come after one with a higher token, never after one with the same.
-func fencing(terms []term, excused []excuse) []violation {
+// fencing reports terms whose token is not higher than those of all earlier terms. Only
+// a term that was lost at its start may have a lower token, and even that may not have
+// the token of another term.
+func fencing(terms []term, allowed []allowedOverlap) []violation {
 	var found []violation
 	var highest term
 	seen := make(map[int64]bool)
 	for _, t := range terms {
-		if seen[t.fence] || t.fence <= highest.fence && !stillborn(t, excused) {
+		if seen[t.fence] || t.fence <= highest.fence && !lostAtStart(t, allowed) {
 			found = append(found, violation{ruleFence, fmt.Sprintf("%v comes after %v", t, highest), t.start})
 		}
 		seen[t.fence] = true
@@ -85,7 +86,8 @@ func regressions(register []entry) []violation {
 	var highest entry
 	for _, e := range register {
 		if e.token < highest.token {
-			found = append(found, violation{ruleRegister, fmt.Sprintf("%q with token %d came after %q with %d", e.value, e.token, highest.value, highest.token), 0})
+			text := fmt.Sprintf("%q with token %d came after %q with %d", e.value, e.token, highest.value, highest.token)
+			found = append(found, violation{ruleRegister, text, 0})
 			continue
 		}
 		highest = e
@@ -93,9 +95,9 @@ func regressions(register []entry) []violation {
 	return found
 }
 
-// recovery reports faults after which nobody led in time. That somebody leads shows in
-// a start, or in a renewal: a term that goes on without one may be over in all but
-// name.
+// recovery reports faults after which nobody led in time. A start or a renewal shows
+// that somebody leads. A term without a renewal shows nothing: its lease may have run
+// out already.
 func recovery(events []event) []violation {
 	var found []violation
 	for i, e := range events {

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// The good history that the tests spoil: a is frozen past its term and b takes over; b
-// is killed, and c follows; Redis loses the lock under c, and a follows.
+// goodHistory is what the tests corrupt. The process a is frozen past its term, and b
+// takes over. Then b is killed, and c takes over. Redis loses the lock of c, and a
+// takes over.
 func goodHistory() []event {
 	return []event{
 		at(10, "a", started, 1), write(100, "a", 1, 1, accepted), write(200, "a", 2, 1, accepted), at(500, "a", renewed, 0),
@@ -49,46 +50,43 @@ func TestCheckPassesAnEmptyHistory(t *testing.T) {
 	}
 }
 
-// spoil is a way to break the good history. Events and times are those of goodHistory.
-type spoil struct {
+// corruption is a change to goodHistory that breaks a rule.
+type corruption struct {
 	name string
 	rule rule
 	do   func(events []event) []event
 }
 
-// drop removes the events of a kind of one process, move gives the first of them
-// another time.
+// drop removes the events of a kind of one process.
 func drop(process string, k kind) func([]event) []event {
-	return func(events []event) []event {
-		return slices.DeleteFunc(events, func(e event) bool { return e.Process == process && e.Kind == k })
-	}
+	return func(events []event) []event { return slices.DeleteFunc(events, k.by(process)) }
 }
 
 func insert(added ...event) func([]event) []event {
 	return func(events []event) []event { return append(events, added...) }
 }
 
+// move gives the first event of a kind of one process another time.
 func move(process string, k kind, ms int) func([]event) []event {
 	return func(events []event) []event {
-		i := slices.IndexFunc(events, func(e event) bool { return e.Process == process && e.Kind == k })
-		events[i].At = time.Duration(ms) * time.Millisecond
+		events[slices.IndexFunc(events, k.by(process))].At = time.Duration(ms) * time.Millisecond
 		return events
 	}
 }
 
-func refence(process string, fence int64) func([]event) []event {
+// changeToken gives the first term of a process another token.
+func changeToken(process string, fence int64) func([]event) []event {
 	return func(events []event) []event {
-		i := slices.IndexFunc(events, func(e event) bool { return e.Process == process && e.Kind == started })
-		events[i].Fence = fence
+		events[slices.IndexFunc(events, started.by(process))].Fence = fence
 		return events
 	}
 }
 
-var spoils = []spoil{
+var corruptions = []corruption{
 	{"the holder was not frozen", ruleOverlap, func(e []event) []event { return drop("a", thawed)(drop("a", frozen)(e)) }},
 	{"the next term began before the freeze", ruleOverlap, move("b", started, 590)},
 	{"the holder stopped too long after the freeze", ruleOverlap, move("a", stopped, 5251)},
-	{"the other one was frozen", ruleOverlap, func(e []event) []event {
+	{"the other candidate was frozen", ruleOverlap, func(e []event) []event {
 		for i := range e {
 			if e[i].Kind == frozen || e[i].Kind == thawed {
 				e[i].Process = "b"
@@ -97,58 +95,51 @@ var spoils = []spoil{
 		return e
 	}},
 	{"the next term began before the kill", ruleOverlap, move("c", started, 5999)},
-	{"a third term in the middle of one", ruleOverlap, insert(at(9600, "d", started, 5), at(9700, "d", stopped, 0))},
+	{"a third term during another", ruleOverlap, insert(at(9600, "d", started, 5), at(9700, "d", stopped, 0))},
 	{"the lock was not lost", ruleOverlap, drop("test", lostKey)},
-	{"the next term began before the lock was lost", ruleOverlap, func(e []event) []event { return move("test", lostKey, 8200)(e) }},
+	{"the next term began before the lock was lost", ruleOverlap, move("test", lostKey, 8200)},
 	{"the holder stopped too long after the lock was lost", ruleOverlap, move("c", stopped, 8701)},
-	{"a token twice", ruleFence, refence("b", 1)},
-	{"a lower token", ruleFence, refence("c", 1)},
-	{"no token", ruleFence, refence("a", 0)},
-	{"the token of another in a stillborn term", ruleFence, insert(stillbornAt(8150, 3)...)},
-	{"a lower token in a term that began frozen and lived", ruleFence, func(e []event) []event {
-		return insert(at(3000, "d", frozen, 0), at(4000, "d", thawed, 0), at(4010, "d", started, 1), at(4251, "d", stopped, 0))(e)
-	}},
-	{"a write that nobody sent", ruleAtomic, func(e []event) []event { return drop("c", wrote)(e) }},
+	{"a token twice", ruleFence, changeToken("b", 1)},
+	{"a lower token", ruleFence, changeToken("c", 1)},
+	{"no token", ruleFence, changeToken("a", 0)},
+	{"the token of another in a term lost at its start", ruleFence, insert(termLostAtStart(8150, 3)...)},
+	{"a lower token in a term that began frozen and went on", ruleFence,
+		insert(at(3000, "d", frozen, 0), at(4000, "d", thawed, 0), at(4010, "d", started, 1), at(4251, "d", stopped, 0))},
+	{"a write that nobody sent", ruleAtomic, drop("c", wrote)},
 	{"no stop", rulePairing, drop("c", stopped)},
 	{"no kill and no stop", rulePairing, drop("b", killed)},
-	{"a stop too many", rulePairing, insert(at(9990, "c", stopped, 0))},
+	{"one stop too many", rulePairing, insert(at(9990, "c", stopped, 0))},
 	{"a stop of a follower", rulePairing, insert(at(100, "d", stopped, 0))},
 	{"a stop before the start", rulePairing, move("c", stopped, 7400)},
-	{"a start too many", rulePairing, insert(at(7600, "c", started, 3))},
-	{"nobody leads after a crash", ruleRecovery, func(e []event) []event { return move("c", started, 8001)(e) }},
+	{"one start too many", rulePairing, insert(at(7600, "c", started, 3))},
+	{"nobody leads after a crash", ruleRecovery, move("c", started, 8001)},
 	{"nobody leads after a fault", ruleRecovery, move("test", recovers, 5499)},
 	{"no renewal after a fault", ruleRecovery, func(e []event) []event { return e[:len(e)-2] }},
 }
 
 func TestCheckFindsEachViolation(t *testing.T) {
-	for _, s := range spoils {
-		t.Run(s.name, func(t *testing.T) {
-			var h history // puts moved and added events in order
-			for _, e := range s.do(goodHistory()) {
-				h.add(e)
-			}
-			if !found(check(h.all(), goodRegister()), s.rule) {
-				t.Errorf("not found: %s, in\n%v", s.rule, &h)
+	for _, c := range corruptions {
+		t.Run(c.name, func(t *testing.T) {
+			h := historyOf(c.do(goodHistory()))
+			if !found(check(h.all(), goodRegister()), c.rule) {
+				t.Errorf("not found: %s, in\n%v", c.rule, h)
 			}
 		})
 	}
 }
 
-// stillbornAt is a term of d in which it finds at once that it has lost the lock.
-func stillbornAt(ms int, fence int64) []event {
+// termLostAtStart is a term of d in which it sees at once that it has lost the lock.
+func termLostAtStart(ms int, fence int64) []event {
 	return []event{at(ms, "d", started, fence), at(ms+10, "d", stopped, 0)}
 }
 
-func TestCheckExcusesStillbornTerms(t *testing.T) {
+func TestCheckAllowsTermsLostAtTheirStart(t *testing.T) {
 	for name, more := range map[string][]event{
-		"of a lock that was lost": stillbornAt(8150, -1),
-		"of one that was frozen":  append([]event{at(2900, "d", frozen, 0), at(4900, "d", thawed, 0)}, at(4950, "d", started, -1), at(4960, "d", stopped, 0)),
+		"the lock was lost":     termLostAtStart(8150, -1),
+		"the holder was frozen": append(termLostAtStart(4950, -1), at(2900, "d", frozen, 0), at(4900, "d", thawed, 0)),
 	} {
 		t.Run(name, func(t *testing.T) {
-			var h history
-			for _, e := range append(goodHistory(), more...) {
-				h.add(e)
-			}
+			h := historyOf(append(goodHistory(), more...))
 			if found := check(h.all(), goodRegister()); len(found) != 0 {
 				t.Errorf("found %v", found)
 			}

@@ -11,10 +11,10 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// calls is how often the server has run a command, in scripts too.
-func (s *scene) calls(ctx context.Context, command string) int {
+// calls is how often the server has run a command, including calls from scripts.
+func (env *environment) calls(ctx context.Context, command string) int {
 	GinkgoHelper()
-	info, err := s.client.Info(ctx, "commandstats").Result()
+	info, err := env.client.Info(ctx, "commandstats").Result()
 	Expect(err).NotTo(HaveOccurred())
 	for line := range strings.Lines(info) {
 		var n int

@@ -9,24 +9,29 @@ import (
 // event is something that happened to a candidate, or that the test did to one.
 //
 // At is a reading of CLOCK_MONOTONIC. All processes of one machine read the same clock,
-// so events of different processes can be put in order by it; wall clocks could be set
-// in between.
+// so it puts events of different processes in order. Wall clocks could be set in
+// between.
 type event struct {
-	At       time.Duration `json:"at"`
-	Process  string        `json:"process,omitempty"` // the label of the candidate; "" is the test
-	Kind     kind          `json:"kind"`
-	Fence    int64         `json:"fence,omitempty"`
-	Detail   string        `json:"detail,omitempty"`
-	Seq      int           `json:"seq,omitempty"`      // of a write: counts those of its process; of a read: how many the register has accepted
-	Begun    time.Duration `json:"begun,omitempty"`    // of a write or read: when it was about to be sent; At is when it was answered
-	Value    string        `json:"value,omitempty"`    // of a write or read
-	Accepted bool          `json:"accepted,omitempty"` // of a write
-	Count    counts        `json:"count,omitzero"`     // of counted
-	Within   time.Duration `json:"within,omitempty"`   // of recovers, lostKey and promoted
+	At      time.Duration `json:"at"`
+	Process string        `json:"process,omitempty"` // label of the candidate, or "test"
+	Kind    kind          `json:"kind"`
+	Fence   int64         `json:"fence,omitempty"`
+	Detail  string        `json:"detail,omitempty"`
+
+	// Begun is when a write or a read was about to be sent; At is when it was answered.
+	Begun time.Duration `json:"begun,omitempty"`
+	// Seq numbers the writes of a process. Of a read, it is how many writes the
+	// register has accepted.
+	Seq      int    `json:"seq,omitempty"`
+	Value    string `json:"value,omitempty"`    // of a write or a read
+	Accepted bool   `json:"accepted,omitempty"` // of a write
+
+	Usage  usage         `json:"usage,omitzero"`   // of measured
+	Within time.Duration `json:"within,omitempty"` // of recovers, lostKey and promoted
 }
 
-// counts is what a candidate uses.
-type counts struct {
+// usage is how much of its resources a candidate uses.
+type usage struct {
 	Goroutines  int
 	Connections int
 }
@@ -36,7 +41,7 @@ type kind string
 // What candidates report.
 const (
 	started   kind = "started"   // OnStartedLeading was called
-	cancelled kind = "cancelled" // the work saw its end; Detail is the cause
+	cancelled kind = "cancelled" // the work saw the end of its term; Detail is the cause
 	returned  kind = "returned"  // OnStartedLeading is about to return
 	stopped   kind = "stopped"   // OnStoppedLeading was called
 	ended     kind = "ended"     // the elector no longer leads; Detail is the reason
@@ -46,23 +51,30 @@ const (
 	newLeader kind = "newLeader" // OnNewLeader was called; Detail is the identity
 	wrote     kind = "wrote"     // a write to the guarded resource
 	resigned  kind = "resigned"  // Resign has returned; Detail is the error
-	counted   kind = "counted"   // an answer to the command "count"
+	measured  kind = "measured"  // the answer to the command "measure"
 	finished  kind = "finished"  // Run has returned; Detail is the error
 	logged    kind = "logged"    // a line of the elector's log
 )
 
 // What the test does.
 const (
-	frozen     kind = "frozen"     // noted before SIGSTOP
-	thawed     kind = "thawed"     // noted before SIGCONT
-	killed     kind = "killed"     // noted when a process that got SIGKILL is gone
-	terminated kind = "terminated" // noted before SIGTERM
+	frozen     kind = "frozen"     // recorded before SIGSTOP
+	thawed     kind = "thawed"     // recorded before SIGCONT
+	killed     kind = "killed"     // recorded when a process that got SIGKILL is gone
+	terminated kind = "terminated" // recorded before SIGTERM
 	fault      kind = "fault"      // Detail says which
-	read       kind = "read"       // the test has read the guarded register; Fence is its token
-	lostKey    kind = "lostKey"    // the lock vanishes from Redis; for Within, two can believe that they lead
-	failing    kind = "failing"    // noted before a server is taken away that another is to replace
-	promoted   kind = "promoted"   // the other serves; if the lock was lost on the way, two can believe for Within that they lead
-	recovers   kind = "recovers"   // faults are over: somebody leads within Within
+	read       kind = "read"       // a read of the guarded register; Fence is its token
+	failing    kind = "failing"    // recorded before a server goes that another will replace
+
+	// lostKey is recorded before the lock vanishes from Redis. For Within, two
+	// candidates may believe that they lead.
+	lostKey kind = "lostKey"
+	// promoted is recorded when another server has replaced the failing one. If the
+	// lock was lost on the way, two candidates may believe for Within that they lead.
+	promoted kind = "promoted"
+	// recovers is recorded when all faults are over. Somebody has to lead within
+	// Within.
+	recovers kind = "recovers"
 )
 
 // String is the event without its time.
@@ -73,7 +85,7 @@ func (e event) String() string {
 		fmt.Fprintf(&b, " #%d %q", e.Seq, e.Value)
 	}
 	if e.Kind == wrote {
-		fmt.Fprintf(&b, " #%d %s", e.Seq, answer(e))
+		fmt.Fprintf(&b, " #%d %s", e.Seq, outcomeOf(e))
 	}
 	if e.Fence != 0 {
 		fmt.Fprintf(&b, " fence=%d", e.Fence)
@@ -81,8 +93,8 @@ func (e event) String() string {
 	if e.Within != 0 {
 		fmt.Fprintf(&b, " within %v", e.Within)
 	}
-	if e.Count != (counts{}) {
-		fmt.Fprintf(&b, " %+v", e.Count)
+	if e.Usage != (usage{}) {
+		fmt.Fprintf(&b, " %+v", e.Usage)
 	}
 	if e.Detail != "" {
 		fmt.Fprintf(&b, " (%s)", e.Detail)
@@ -90,8 +102,13 @@ func (e event) String() string {
 	return b.String()
 }
 
-// frequent reports whether events of this kind come in runs that people do not want to
-// read one by one.
+// frequent reports whether there are so many events of this kind that nobody wants to
+// read each of them.
 func (k kind) frequent() bool {
 	return k == wrote || k == read || k == attempted || k == renewed || k == unrenewed
+}
+
+// by returns a filter for the events of a kind. Label "" is any candidate's.
+func (k kind) by(label string) func(event) bool {
+	return func(e event) bool { return e.Kind == k && (label == "" || e.Process == label) }
 }

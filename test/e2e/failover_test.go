@@ -12,31 +12,30 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redisleader/redisleader/internal/redistest"
-	"github.com/redisleader/redisleader/redislock"
 )
 
-// soon is within which an announcement of a release has had its effect. It is far less
-// than longLease lets candidates wait between two looks, so that nothing else can be
-// that fast.
 const (
+	// soon bounds a hand-over that was announced. It is far shorter than the time that
+	// candidates with a longLease wait between two attempts, so nothing but an
+	// announcement can be that fast.
 	soon      = 300 * time.Millisecond
 	longLease = 6 * usualLease // RenewDeadline 6 s, RetryPeriod 1.2 s
+
+	// detection is how long a client takes to notice that another server has replaced
+	// the one it talks to, and to dial that.
+	detection = redial + slack
 )
 
-// detection is within which a client notices, once another server has replaced the one
-// it talks to, and has dialled that.
-const detection = redial + slack
-
-// failsOver notes that a server is taken away, does it, and waits until another has
-// replaced it. The other is one of the replicas given; it is returned along with the
-// time at which it was seen to serve as a master.
-func (s *scene) failsOver(how string, replicas []*redistest.Server, end func()) (*redistest.Server, time.Duration) {
+// failOver records that a server goes away, takes it away with end, and waits until one
+// of the replicas has replaced it. It returns that replica, and the time at which it
+// was seen to serve as the master.
+func (env *environment) failOver(how string, replicas []*redistest.Server, end func()) (*redistest.Server, time.Duration) {
 	GinkgoHelper()
 	clients := make([]*redis.Client, len(replicas))
 	for i, r := range replicas {
 		clients[i] = r.Client(GinkgoTB())
 	}
-	begun := s.note(failing, 0, how)
+	begun := env.record(failing, 0, how)
 	end()
 	var master *redistest.Server
 	Eventually(func(ctx context.Context) *redistest.Server {
@@ -46,13 +45,13 @@ func (s *scene) failsOver(how string, replicas []*redistest.Server, end func()) 
 			}
 		}
 		return master
-	}).WithTimeout(patience).WithPolling(5 * time.Millisecond).WithContext(context.Background()).ShouldNot(BeNil())
-	at := s.note(promoted, s.lease/3+detection, master.Addr())
-	s.figure("failover after "+how, at-begun)
+	}).WithTimeout(waitLimit).WithPolling(5 * time.Millisecond).WithContext(context.Background()).ShouldNot(BeNil())
+	at := env.record(promoted, env.lease/3+detection, master.Addr())
+	reportDuration("failover after "+how, at-begun)
 	return master, at
 }
 
-// role is that of a server, "" if it does not say.
+// role is the role of a server, or "" if it does not answer.
 func role(ctx context.Context, server *redis.Client) string {
 	reply, err := server.Do(ctx, "ROLE").Slice()
 	if err != nil {
@@ -61,51 +60,38 @@ func role(ctx context.Context, server *redis.Client) string {
 	return fmt.Sprint(reply[0])
 }
 
-// figure notes a time that a spec has measured, for its report.
-func (s *scene) figure(what string, d time.Duration) {
+// reportDuration adds a duration that a spec has measured to its report.
+func reportDuration(what string, d time.Duration) {
 	AddReportEntry(fmt.Sprintf("figure: %s: %.3f s", what, d.Seconds()), ReportEntryVisibilityFailureOrVerbose)
 }
 
-// listeners is how many connections to one server listen for announcements.
-func (s *scene) listeners(ctx context.Context, server *redis.Client) int64 {
+// handOver terminates a leader and expects another candidate to take over as fast as
+// only an announcement can make it. It returns the start of the next term.
+func (env *environment) handOver(leader *process) event {
 	GinkgoHelper()
-	counts, err := server.PubSubNumSub(ctx, redislock.Channels(s.lockKey())...).Result()
-	Expect(err).NotTo(HaveOccurred())
-	sum := int64(0)
-	for _, n := range counts {
-		sum += n
-	}
-	return sum
-}
-
-// overheard waits until as many candidates listen on the server as there are followers.
-func (s *scene) overheard(server *redis.Client, followers int) {
-	GinkgoHelper()
-	after := monotonic()
-	Eventually(func(ctx context.Context) int64 { return s.listeners(ctx, server) }).
-		WithTimeout(patience).WithContext(context.Background()).Should(BeEquivalentTo(followers), "listeners")
-	s.figure("subscribed after", monotonic()-after)
-}
-
-// handsOver asks a leader to end and expects that another hears of it. It returns the
-// term that follows.
-func (s *scene) handsOver(leader *process) event {
-	GinkgoHelper()
-	asked, err := leader.terminate()
-	Expect(err).NotTo(HaveOccurred())
-	next := s.await(asked, "", started)
+	asked := env.terminate(leader)
+	next := env.await(asked, "", started)
 	Expect(next.At - asked).To(BeNumerically("<", soon))
 	return next
 }
 
-// follows waits until a server holds of the lock what another does.
-func (s *scene) follows(replica, master redis.Cmdable) {
+// expectUndisturbed expects that candidates compete after an instant, that the lock is
+// still held as before, and that there has been only one term.
+func (env *environment) expectUndisturbed(ctx context.Context, after time.Duration, held map[string]string) {
+	GinkgoHelper()
+	env.awaitAnswers(after, labels...)
+	Expect(env.lock(ctx)).To(Equal(held))
+	Expect(env.events(0, "", started)).To(HaveLen(1))
+}
+
+// awaitReplication waits until a replica has the same lock and counter as the master.
+func (env *environment) awaitReplication(replica, master redis.Cmdable) {
 	GinkgoHelper()
 	contents := func(ctx context.Context, c redis.Cmdable) string {
-		fields, err := c.HGetAll(ctx, s.lockKey()).Result()
-		counter, err2 := c.Get(ctx, s.lockKey()+":fence").Result()
+		fields, err := c.HGetAll(ctx, env.lockKey()).Result()
+		counter, err2 := c.Get(ctx, env.fenceKey()).Result()
 		return fmt.Sprint(fields, err, counter, err2)
 	}
 	Eventually(func(ctx context.Context) bool { return contents(ctx, replica) == contents(ctx, master) }).
-		WithTimeout(patience).WithContext(context.Background()).Should(BeTrue(), "replication")
+		WithTimeout(waitLimit).WithContext(context.Background()).Should(BeTrue(), "replication")
 }

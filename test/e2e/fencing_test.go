@@ -8,22 +8,20 @@ import (
 )
 
 var _ = Describe("fencing", func() {
-	It("rejects a write that hung in a queue until another leader had written", func(ctx SpecContext) {
-		s := newScene(shortLease)
-		a := s.startLeader("a", writing, queueing, func(set *settings) { set.LateAfter = 2 * shortLease })
-		s.startFollower("b", writing)
+	It("rejects writes that were stuck in a queue until another leader had written", func(ctx SpecContext) {
+		env := newEnvironment(shortLease)
+		a := env.startLeader("a", writing, writingLate, func(s *settings) { s.LateAfter = 2 * shortLease })
+		env.startFollower("b", writing)
 
-		asked, err := a.terminate()
+		next := env.await(env.terminate(a), "b", started)
+		first := env.await(next.At, "b", wrote)
+		Expect(first.Accepted).To(BeTrue())
+
+		env.awaitLateWrites(a, first.At)
+		Expect(env.lateWrites(a, first.At)).To(And(HaveLen(lateWriteCount), HaveEach(beRejected())))
+
+		unfenced, err := env.resource.control(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		next := s.await(asked, "b", started)
-		taken := s.await(next.At, "b", wrote)
-		Expect(taken.Accepted).To(BeTrue())
-
-		Eventually(func() int { return len(s.late(a, taken.At)) }).WithTimeout(patience).Should(Equal(lateWrites))
-		Expect(s.late(a, taken.At)).To(HaveEach(And(HaveField("Accepted", BeFalse()), HaveField("Detail", BeEmpty()))))
-
-		unfenced, err := s.resource.control(ctx)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(regressions(unfenced)).To(HaveLen(lateWrites), "what the control took")
+		Expect(regressions(unfenced)).To(HaveLen(lateWriteCount), "late writes that the control accepted")
 	})
 })

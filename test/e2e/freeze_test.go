@@ -9,79 +9,65 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// lateWrites is how many writes hang in the queue of a leader that is careless.
-const lateWrites = 20
-
-// queueing has a candidate still send writes when its work has returned.
-func queueing(set *settings) { set.LateWrites = lateWrites }
-
-// frozenPast freezes p for three leases, in which somebody else takes over, and lets it
-// go on. It returns when.
-func (s *scene) frozenPast(p *process) (freezing, thawing time.Duration) {
+// freezePastLease freezes a leader for three leases, while somebody else takes over,
+// and returns when it lets it continue.
+func (env *environment) freezePastLease(p *process) time.Duration {
 	GinkgoHelper()
 	freezing, err := p.freeze()
 	Expect(err).NotTo(HaveOccurred())
-	s.note(recovers, s.lease+s.retryBound()+slack, "after a freeze")
-	next := s.await(freezing, "", started)
-	s.await(next.At, next.Process, wrote) // from now on the resource knows the new token
-	time.Sleep(freezing + 3*s.lease - monotonic())
-	thawing, err = p.thaw()
+	env.record(recovers, env.lease+env.retryBound()+slack, "after a freeze")
+	next := env.await(freezing, "", started)
+	env.await(next.At, next.Process, wrote) // from now on the resource knows the new token
+	time.Sleep(freezing + 3*env.lease - monotonic())
+	thawing, err := p.thaw()
 	Expect(err).NotTo(HaveOccurred())
-	return freezing, thawing
-}
-
-// late are the writes of a process that were sent after an instant, and may not be
-// accepted.
-func (s *scene) late(p *process, after time.Duration) []event {
-	return s.history.since(after, func(e event) bool { return e.Process == p.label && e.Kind == wrote && e.Begun > after })
+	return thawing
 }
 
 var _ = Describe("a leader that was frozen for three leases", func() {
 	It("A2: has each late write rejected, stops soon, and leaves the new leader's key alone", func(ctx SpecContext) {
-		s := newScene(usualLease)
-		a := s.startLeader("a", writing, queueing)
-		s.startFollower("b", writing)
+		env := newEnvironment(usualLease)
+		a := env.startLeader("a", writing, writingLate)
+		env.startFollower("b", writing)
 
-		_, thawing := s.frozenPast(a)
-		held := s.lock(ctx)
+		thawing := env.freezePastLease(a)
+		held := env.lock(ctx)
 
-		Expect(s.await(thawing, "a", stopped).At - thawing).To(BeNumerically("<", thawGrace))
-		Eventually(func() []event { return s.late(a, thawing) }).WithTimeout(patience).ShouldNot(HaveLen(0))
-		Eventually(func() int { return len(s.late(a, thawing)) }).WithTimeout(patience).Should(BeNumerically(">=", lateWrites))
-		Expect(s.late(a, thawing)).To(HaveEach(And(HaveField("Accepted", BeFalse()), HaveField("Detail", BeEmpty()))))
+		Expect(env.await(thawing, "a", stopped).At - thawing).To(BeNumerically("<", thawGrace))
+		env.awaitLateWrites(a, thawing)
+		Expect(env.lateWrites(a, thawing)).To(HaveEach(beRejected()))
 
-		s.await(thawing, "a", attempted) // it has released what it had, and competes again
-		Expect(s.lock(ctx)).To(Equal(held))
-		Expect(s.events(0, "b", stopped)).To(BeEmpty())
+		env.await(thawing, "a", attempted) // it has tried to release the lock and competes again
+		Expect(env.lock(ctx)).To(Equal(held))
+		Expect(env.events(0, "b", stopped)).To(BeEmpty())
 	})
 
-	DescribeTable("A18: acts at most once more if its work looks before each action",
-		func(ctx SpecContext, how look) {
-			s := newScene(shortLease)
-			a := s.startLeader("a", func(set *settings) { set.WriteEvery, set.Look = time.Millisecond, how })
-			s.startFollower("b", writing)
+	DescribeTable("A18: acts at most once more if its work checks before each action",
+		func(ctx SpecContext, check endCheck) {
+			env := newEnvironment(shortLease)
+			a := env.startLeader("a", func(s *settings) { s.WriteEvery, s.EndCheck = time.Millisecond, check })
+			env.startFollower("b", writing)
 
-			_, thawing := s.frozenPast(a)
-			over := s.await(thawing, "a", cancelled)
+			thawing := env.freezePastLease(a)
+			over := env.await(thawing, "a", cancelled)
 
-			late := s.history.since(thawing, func(e event) bool { return e.Process == "a" && e.Kind == wrote && e.At <= over.At })
-			Expect(len(late)).To(BeNumerically("<=", 1))
+			Expect(len(env.eventsBetween(thawing, over.At, "a", wrote))).To(BeNumerically("<=", 1))
 		},
-		Entry("at ctx.Err", lookAtErr),
-		Entry("at Term.Check", lookAtCheck),
+		Entry("ctx.Err", checkErr),
+		Entry("Term.Check", checkTerm),
 	)
 })
 
 var _ = Describe("control", func() {
 	It("without fencing the late writes of a frozen leader are accepted, so the fault is real", func(ctx SpecContext) {
-		s := newScene(shortLease)
-		a := s.startLeader("a", writing, queueing)
-		s.startFollower("b", writing)
+		env := newEnvironment(shortLease)
+		a := env.startLeader("a", writing, writingLate)
+		env.startFollower("b", writing)
 
-		_, thawing := s.frozenPast(a)
-		Eventually(func() int { return len(s.late(a, thawing)) }).WithTimeout(patience).Should(BeNumerically(">=", lateWrites))
+		thawing := env.freezePastLease(a)
+		env.awaitLateWrites(a, thawing)
 
-		unfenced, err := s.resource.control(ctx)
+		unfenced, err := env.resource.control(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(regressions(unfenced)).NotTo(BeEmpty(), "no late write reached the resource: the fault was not injected")
 	})

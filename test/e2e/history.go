@@ -16,8 +16,17 @@ type history struct {
 	events []event // in order of At
 }
 
-// add puts the event where it belongs. Events of one process arrive in order, those of
-// others only a little later.
+// historyOf puts events in order.
+func historyOf(events []event) *history {
+	h := new(history)
+	for _, e := range events {
+		h.add(e)
+	}
+	return h
+}
+
+// add inserts an event by its time. Events of one process arrive in order, and those of
+// another process only a little later, so add searches from the end.
 func (h *history) add(e event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -28,14 +37,14 @@ func (h *history) add(e event) {
 	h.events = slices.Insert(h.events, i, e)
 }
 
-// all is what has happened so far, in order.
+// all returns what has happened so far, in order.
 func (h *history) all() []event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.events)
 }
 
-// since is what has happened after an instant and matches, in order.
+// since returns the matching events after an instant, in order.
 func (h *history) since(after time.Duration, matches func(event) bool) []event {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,28 +58,36 @@ func (h *history) since(after time.Duration, matches func(event) bool) []event {
 	return found
 }
 
-// String is the history for people to read.
-func (h *history) String() string {
-	events := h.all()
-	if len(events) == 0 {
-		return "nothing happened"
+// last returns the latest event that matches.
+func (h *history) last(matches func(event) bool) (event, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range slices.Backward(h.events) {
+		if matches(e) {
+			return e, true
+		}
 	}
-	return narrate(events, events[0].At)
+	return event{}, false
 }
 
-// excerpt is what happened around an instant.
+// String is the whole history in readable form.
+func (h *history) String() string { return h.excerpt(0, 0, forever) }
+
+// excerpt is what happened around an instant. Its times count from the first event of
+// the whole history.
 func (h *history) excerpt(at, before, after time.Duration) string {
 	events := h.all()
 	if len(events) == 0 {
 		return "nothing happened"
 	}
-	around := slices.DeleteFunc(slices.Clone(events), func(e event) bool { return e.At < at-before || e.At > at+after })
-	return narrate(around, events[0].At)
+	zero := events[0].At
+	outside := func(e event) bool { return e.At < at-before || e.At-at > after }
+	return format(slices.DeleteFunc(events, outside), zero)
 }
 
-// narrate shows events with times in milliseconds since zero, one line for each event
-// or run of like ones.
-func narrate(events []event, zero time.Duration) string {
+// format shows events with times in milliseconds since zero. Each event, or run of
+// similar events, takes one line.
+func format(events []event, zero time.Duration) string {
 	var b strings.Builder
 	for _, r := range runs(events) {
 		fmt.Fprintf(&b, "%11.3f  %v", milliseconds(r.first.At-zero), r.first)
@@ -84,20 +101,21 @@ func narrate(events []event, zero time.Duration) string {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// run is a number of like events.
+// run is a number of similar events.
 type run struct {
 	first event
 	last  time.Duration
 	count int
 }
 
-// runs joins frequent events of one process that nothing noteworthy interrupts.
+// runs joins similar frequent events of one process into one run, which ends at the
+// next event that is not frequent.
 func runs(events []event) []*run {
 	var all []*run
-	open := make(map[string]*run) // by what is the same in a run
+	open := make(map[string]*run) // by what the events of a run have in common
 	for _, e := range events {
-		like := fmt.Sprint(e.Process, e.Kind, e.Fence, e.Accepted, e.Detail)
-		if r := open[like]; r != nil && e.Kind.frequent() {
+		common := fmt.Sprint(e.Process, e.Kind, e.Fence, e.Accepted, e.Detail)
+		if r := open[common]; r != nil && e.Kind.frequent() {
 			r.last, r.count = e.At, r.count+1
 			continue
 		}
@@ -105,7 +123,7 @@ func runs(events []event) []*run {
 			clear(open)
 		}
 		r := &run{first: e, last: e.At, count: 1}
-		open[like] = r
+		open[common] = r
 		all = append(all, r)
 	}
 	return all

@@ -20,19 +20,27 @@ func TestHistoryIsInOrder(t *testing.T) {
 }
 
 func TestSinceExcludesTheInstantItself(t *testing.T) {
-	var h history
-	h.add(at(10, "a", started, 1))
-	h.add(at(20, "a", stopped, 0))
-	all := func(event) bool { return true }
-	if got := h.since(at(10, "", "", 0).At, all); len(got) != 1 || got[0].Kind != stopped {
+	h := historyOf([]event{at(10, "a", started, 1), at(20, "a", stopped, 0)})
+	any := func(event) bool { return true }
+	if got := h.since(at(10, "", "", 0).At, any); len(got) != 1 || got[0].Kind != stopped {
 		t.Errorf("since 10 ms: %v, want the stop alone", got)
 	}
-	if got := h.since(at(20, "", "", 0).At, all); len(got) != 0 {
+	if got := h.since(at(20, "", "", 0).At, any); len(got) != 0 {
 		t.Errorf("since 20 ms: %v, want nothing", got)
 	}
 }
 
-func TestHistoryJoinsRunsOfLikeEvents(t *testing.T) {
+func TestLastIsTheLatestThatMatches(t *testing.T) {
+	h := historyOf([]event{at(10, "a", started, 1), at(20, "b", started, 2), at(30, "a", stopped, 0)})
+	if e, ok := h.last(started.by("")); !ok || e.Process != "b" {
+		t.Errorf("last start: %v, %t, want b's", e, ok)
+	}
+	if e, ok := h.last(started.by("c")); ok {
+		t.Errorf("last start of c: %v, want none", e)
+	}
+}
+
+func TestHistoryJoinsRunsOfSimilarEvents(t *testing.T) {
 	var h history
 	h.add(at(0, "a", started, 1))
 	for ms := range 100 {
@@ -56,7 +64,9 @@ func TestExcerptKeepsTheTimesOfTheWhole(t *testing.T) {
 		h.add(at(ms, "a", started, int64(ms)))
 	}
 	const ms = time.Millisecond
-	if got, want := h.excerpt(200*ms, 100*ms, 99*ms), "    100.000  a      started fence=100\n    200.000  a      started fence=200\n"; got != want {
+	const want = "    100.000  a      started fence=100\n" +
+		"    200.000  a      started fence=200\n"
+	if got := h.excerpt(200*ms, 100*ms, 99*ms); got != want {
 		t.Errorf("excerpt:\n%s\nwant\n%s", got, want)
 	}
 }

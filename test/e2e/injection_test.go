@@ -12,60 +12,57 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/redisleader/redisleader/internal/faultproxy"
-	"github.com/redisleader/redisleader/redislock"
+	"github.com/redisleader/redisleader/redislock/announce"
 )
 
-// inject injects a fault and returns how to heal it; nil if it is over at once.
-func (a *arena) inject(s step) (heal func()) {
-	switch s.place {
-	case atProcess:
-		v := a.victim(s)
-		a.note(fault, 0, fmt.Sprintf("%v, at %s", s, v.process.label))
-		return v.occupy(s.place, a.injectProcess(s, v))
-	case atLink:
-		v := a.victim(s)
-		a.note(fault, 0, fmt.Sprintf("%v, at %s", s, v.process.label))
-		a.injectLink(s, v.proxy)
-		return v.occupy(s.place, func() {
-			a.note(fault, 0, fmt.Sprintf("over: %s", s.kind))
-			v.proxy.Heal()
-			v.proxy.ResetCommands() // a long run would remember a lot
-		})
+// inject injects a fault and returns what ends it, or nil if it has no duration.
+func (env *chaosEnvironment) inject(s step) (heal func()) {
+	if s.place == atRedis {
+		env.record(fault, 0, s.String())
+		return env.injectRedis(s)
 	}
-	a.note(fault, 0, s.String())
-	return a.injectRedis(s)
+	m := env.target(s)
+	env.record(fault, 0, fmt.Sprintf("%v, at %s", s, m.process.label))
+	if s.place == atProcess {
+		return m.occupy(s.place, env.injectProcess(s, m))
+	}
+	env.injectLink(s, m.proxy)
+	return m.occupy(s.place, func() {
+		env.record(fault, 0, fmt.Sprintf("over: %s", s.kind))
+		m.proxy.Heal()
+		m.proxy.ResetCommands() // or it would collect the commands of a long run
+	})
 }
 
-// injectProcess strikes a candidate.
-func (a *arena) injectProcess(s step, v *slot) (heal func()) {
+// injectProcess acts on the process of a candidate.
+func (env *chaosEnvironment) injectProcess(s step, m *member) (heal func()) {
 	switch s.kind {
 	case freezeCandidate:
-		p := v.process
+		p := m.process
 		_, err := p.freeze()
-		a.must(err)
+		env.must(err)
 		return func() {
 			_, err := p.thaw()
-			a.must(err)
+			env.must(err)
 		}
 	case killCandidate:
-		v.process.kill()
-	case endCandidate:
-		a.ready(v)
-		_, err := v.process.terminate()
-		a.must(err)
+		m.process.kill()
+	case terminateCandidate:
+		env.awaitReady(m)
+		env.terminate(m.process)
 	}
-	return func() { a.fill(v) }
+	return func() { env.startMember(m) }
 }
 
-// injectLink strikes the connections of one candidate.
-func (a *arena) injectLink(s step, p *faultproxy.Proxy) {
+// injectLink acts on the connections of one candidate.
+func (env *chaosEnvironment) injectLink(s step, p *faultproxy.Proxy) {
 	switch s.kind {
 	case holeLink:
 		p.Hole()
 	case muteLink:
-		p.NoReply(s.dose)
+		p.NoReply(s.strength)
 	case delayLink:
-		p.Delay(time.Duration(s.dose) * a.lease / 4)
+		p.Delay(time.Duration(s.strength) * env.lease / 4)
 	case cutLink:
 		p.Cut()
 		p.OnCommand(alternate(faultproxy.CutBefore, faultproxy.Pass, faultproxy.CutAfter))
@@ -74,8 +71,8 @@ func (a *arena) injectLink(s step, p *faultproxy.Proxy) {
 	}
 }
 
-// alternate does to commands one action after the other, again and again. The proxy
-// calls it for one command at a time.
+// alternate applies the actions to commands in turn, over and over. The proxy calls it
+// for one command at a time.
 func alternate(actions ...faultproxy.Action) func(faultproxy.Command) faultproxy.Action {
 	n := 0
 	return func(faultproxy.Command) faultproxy.Action {
@@ -84,89 +81,86 @@ func alternate(actions ...faultproxy.Action) func(faultproxy.Command) faultproxy
 	}
 }
 
-// injectRedis strikes the server, or what it holds.
-func (a *arena) injectRedis(s step) (heal func()) {
+// injectRedis acts on the server, or on what it holds.
+func (env *chaosEnvironment) injectRedis(s step) (heal func()) {
 	ctx := context.Background()
 	switch s.kind {
 	case killClients:
-		a.must(a.client.ClientKillByFilter(ctx, "TYPE", "normal").Err())
-		a.must(a.client.ClientKillByFilter(ctx, "TYPE", "pubsub").Err())
+		env.must(env.client.ClientKillByFilter(ctx, "TYPE", "normal").Err())
+		env.must(env.client.ClientKillByFilter(ctx, "TYPE", "pubsub").Err())
 	case killPubsub:
-		a.must(a.client.ClientKillByFilter(ctx, "TYPE", "pubsub").Err())
+		env.must(env.client.ClientKillByFilter(ctx, "TYPE", "pubsub").Err())
 	case flushScripts:
-		a.must(a.client.ScriptFlush(ctx).Err())
+		env.must(env.client.ScriptFlush(ctx).Err())
 	case pauseClients:
-		a.must(a.client.ClientPause(ctx, s.hold).Err())
+		env.must(env.client.ClientPause(ctx, s.hold).Err())
 		return func() {}
 	case freezeRedis:
-		a.server.Freeze()
-		return a.server.Thaw
+		env.server.Freeze()
+		return env.server.Thaw
 	case crashRedis:
-		a.server.Kill()
-		return a.server.Restart
+		env.server.Kill()
+		return env.server.Restart
 	case loseRedis:
-		a.loses("crash, restart without data", a.server.Kill)
-		a.must(os.RemoveAll(filepath.Join(a.server.Dir(), "appendonlydir")))
-		return a.server.Restart
+		env.loseLock("crash, restart without data", env.server.Kill)
+		env.must(os.RemoveAll(filepath.Join(env.server.Dir(), "appendonlydir")))
+		return env.server.Restart
 	case fillMemory:
-		a.must(a.client.ConfigSet(ctx, "maxmemory", "1").Err())
-		return func() { a.must(a.client.ConfigSet(ctx, "maxmemory", "0").Err()) }
+		env.must(env.client.ConfigSet(ctx, "maxmemory", "1").Err())
+		return func() { env.must(env.client.ConfigSet(ctx, "maxmemory", "0").Err()) }
 	case flushAll:
-		a.loses("FLUSHALL", func() { a.must(a.client.FlushAll(ctx).Err()) })
+		env.loseLock("FLUSHALL", func() { env.must(env.client.FlushAll(ctx).Err()) })
 	case deleteLock:
-		a.loses("DEL", func() { a.must(a.client.Del(ctx, a.lockKey()).Err()) })
-	case intrude:
-		return a.intrude(ctx, s)
+		env.loseLock("DEL", func() { env.must(env.client.Del(ctx, env.lockKey()).Err()) })
+	case replaceLock:
+		return env.replaceLock(ctx, s)
 	case forge:
-		a.forge(ctx, s)
+		env.forge(ctx, s)
 	}
 	return nil
 }
 
-// intrude puts something else in the place of the lock, a string or a lock of a
-// stranger, and takes it away again.
-func (a *arena) intrude(ctx context.Context, s step) (heal func()) {
+// replaceLock puts a string, or a lock of a stranger, in the place of the lock and
+// removes it again.
+func (env *chaosEnvironment) replaceLock(ctx context.Context, s step) (heal func()) {
 	const long = time.Hour
-	a.loses("an intruder", func() {
-		_, err := a.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
-			p.Del(ctx, a.lockKey())
-			if s.dose%2 == 0 {
-				p.Set(ctx, a.lockKey(), "intruder", long)
+	env.loseLock("a foreign value", func() {
+		_, err := env.client.TxPipelined(ctx, func(p redis.Pipeliner) error {
+			p.Del(ctx, env.lockKey())
+			if s.strength%2 == 0 {
+				p.Set(ctx, env.lockKey(), "foreign", long)
 				return nil
 			}
-			p.HSet(ctx, a.lockKey(), "token", "intruder", "metadata", "", "fence", 1)
-			p.PExpire(ctx, a.lockKey(), long)
+			p.HSet(ctx, env.lockKey(), "token", "foreign", "metadata", "", "fence", 1)
+			p.PExpire(ctx, env.lockKey(), long)
 			return nil
 		})
-		a.must(err)
+		env.must(err)
 	})
 	return func() {
-		left, err := a.client.PTTL(ctx, a.lockKey()).Result()
-		a.must(err)
-		if left < long/2 { // none, or that of a candidate's lease
-			a.t.Errorf("somebody touched the intruder's key: %v left", left)
+		left, err := env.client.PTTL(ctx, env.lockKey()).Result()
+		env.must(err)
+		if left < long/2 { // it has none, or that of a candidate's lease
+			env.t.Errorf("somebody touched the foreign value: it has %v left", left)
 		}
-		a.note(fault, 0, "the intruder leaves")
-		a.must(a.client.Del(ctx, a.lockKey()).Err())
+		env.record(fault, 0, "the foreign value is removed")
+		env.must(env.client.Del(ctx, env.lockKey()).Err())
 	}
 }
 
-// forge announces what is not so, and what is nothing.
-func (a *arena) forge(ctx context.Context, s step) {
-	lies := []string{"released 1000", "taken", "released", "released -1", "released 99999999999999999999", "", "\x00\xff garbage"}
-	for range 10 * s.dose {
-		for _, channel := range redislock.Channels(a.lockKey()) {
-			for _, lie := range lies {
-				a.must(a.client.Publish(ctx, channel, lie).Err())
+// forgedMessages are announcements of what has not happened, and messages that mean
+// nothing.
+var forgedMessages = []string{
+	"released 1000", "acquired", "released", "released -1", "released 99999999999999999999", "", "\x00\xff garbage",
+}
+
+// forge sends them on all channels of the lock.
+func (env *chaosEnvironment) forge(ctx context.Context, s step) {
+	for range 10 * s.strength {
+		for _, channel := range announce.Channels(env.lockKey()) {
+			for _, message := range forgedMessages {
+				env.must(env.client.Publish(ctx, channel, message).Err())
 			}
 		}
-	}
-}
-
-// must fails the run for what has to succeed.
-func (a *arena) must(err error) {
-	a.t.Helper()
-	if err != nil {
-		a.t.Fatal(err)
 	}
 }

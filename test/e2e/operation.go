@@ -10,24 +10,26 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// operation is a write to the guarded register, or a read of it by the test, as those
-// saw it who asked for it.
+// operation is a write to the guarded register, or a read of it by the test, as seen by
+// the process that sent it.
 type operation struct {
 	process   string
 	call, end time.Duration // end is forever if no answer came
 	reads     bool
 	outcome   outcome // of a write
 	entry             // what was written or read
-	index     int     // of a read: how many writes the register had accepted; of a write with an unknown outcome: its place
+	// index is how many writes the register had accepted at a read. Of a write with an
+	// unknown outcome, it is the position of the write in the register.
+	index int
 }
 
-// outcome is what is known of a write.
+// outcome is what the sender knows of its write.
 type outcome string
 
 const (
 	accepted outcome = "accepted"
 	rejected outcome = "rejected"
-	unknown  outcome = "unknown" // it may have been applied, and may still be
+	unknown  outcome = "unknown" // the write may have been applied, and may still be
 )
 
 func (o operation) String() string {
@@ -37,52 +39,50 @@ func (o operation) String() string {
 	return fmt.Sprintf("write of %q with token %d, %s", o.value, o.token, o.outcome)
 }
 
-// operations reads from a history what was asked of the register, in order of the
-// calls, and ends it with what the register holds in the end. A write that the register
-// holds and nobody has reported must be that of a process that was killed; those of
-// anybody else are violations.
+// operations returns everything that was sent to the register, in order of the calls.
+// The last one is a read of what the register holds in the end. A write that the
+// register holds and nobody has reported must be that of a process that was killed. Any
+// other is a violation.
 func operations(events []event, register []entry) ([]operation, []violation) {
-	var all []operation
-	reported := make(map[string]bool)
-	places := make(map[string]int)
+	all := reportedOperations(events, register)
+	unreported, found := unreportedWrites(events, register)
+	all = append(all, unreported...)
+	slices.SortStableFunc(all, func(a, b operation) int { return cmp.Compare(a.call, b.call) })
+	return append(all, finalRead(events, register)), found
+}
+
+// reportedOperations leaves out writes of which the outcome is unknown and that are not
+// in the register: they have changed nothing.
+func reportedOperations(events []event, register []entry) []operation {
+	positions := make(map[string]int)
 	for i, e := range register {
-		places[e.value] = i
+		positions[e.value] = i
 	}
+	var all []operation
 	for _, e := range events {
+		o := operation{process: e.Process, call: e.Begun, end: e.At, entry: entry{e.Fence, e.Value}}
 		switch e.Kind {
 		case read:
-			all = append(all, operation{process: e.Process, call: e.Begun, end: e.At, reads: true, entry: entry{e.Fence, e.Value}, index: e.Seq})
+			o.reads, o.index = true, e.Seq
 		case wrote:
-			reported[e.Value] = true
-			o := operation{process: e.Process, call: e.Begun, end: e.At, outcome: answer(e), entry: entry{e.Fence, e.Value}}
-			place, applied := places[e.Value]
-			if o.outcome == unknown && !applied {
-				continue // whatever became of it, it changed nothing
-			}
-			if o.outcome == unknown {
-				o.end, o.index = forever, place
-			}
-			all = append(all, o)
-		}
-	}
-	var found []violation
-	for i, e := range register {
-		if reported[e.value] {
+			o.outcome = outcomeOf(e)
+		default:
 			continue
 		}
-		o, err := unreported(events, e, i)
-		if err != nil {
-			found = append(found, violation{ruleAtomic, err.Error(), 0})
-			continue
+		if o.outcome == unknown {
+			position, applied := positions[e.Value]
+			if !applied {
+				continue
+			}
+			o.end, o.index = forever, position
 		}
 		all = append(all, o)
 	}
-	slices.SortStableFunc(all, func(a, b operation) int { return cmp.Compare(a.call, b.call) })
-	return append(all, lastly(events, register)), found
+	return all
 }
 
-// answer is the outcome of a write that was reported.
-func answer(e event) outcome {
+// outcomeOf is the outcome of a write that was reported.
+func outcomeOf(e event) outcome {
 	switch {
 	case e.Detail != "":
 		return unknown
@@ -92,20 +92,41 @@ func answer(e event) outcome {
 	return rejected
 }
 
-// unreported is the write of a process that was killed before it could tell. It was
-// sent after its term began.
-func unreported(events []event, e entry, place int) (operation, error) {
-	process, _, _ := strings.Cut(e.value, "/")
-	begun := slices.IndexFunc(events, func(x event) bool { return x.Process == process && x.Kind == started && x.Fence == e.token })
-	dead := slices.ContainsFunc(events, func(x event) bool { return x.Process == process && x.Kind == killed })
-	if begun < 0 || !dead {
-		return operation{}, fmt.Errorf("nobody has written %q with token %d", e.value, e.token)
+// unreportedWrites finds the writes that the register holds and nobody has reported.
+func unreportedWrites(events []event, register []entry) (all []operation, found []violation) {
+	reported := make(map[string]bool)
+	for _, e := range events {
+		if e.Kind == wrote {
+			reported[e.Value] = true
+		}
 	}
-	return operation{process: process, call: events[begun].At, end: forever, outcome: unknown, entry: e, index: place}, nil
+	for i, e := range register {
+		if reported[e.value] {
+			continue
+		}
+		o, err := unreportedWrite(events, e, i)
+		if err != nil {
+			found = append(found, violation{ruleAtomic, err.Error(), 0})
+			continue
+		}
+		all = append(all, o)
+	}
+	return all, found
 }
 
-// lastly is the read that ends a history: the register when all processes have ended.
-func lastly(events []event, register []entry) operation {
+// unreportedWrite is the write of a process that was killed before it could report it.
+// It was sent after the start of its term.
+func unreportedWrite(events []event, e entry, position int) (operation, error) {
+	process, _, _ := strings.Cut(e.value, "/")
+	start := slices.IndexFunc(events, func(x event) bool { return x.Process == process && x.Kind == started && x.Fence == e.token })
+	if start < 0 || !slices.ContainsFunc(events, killed.by(process)) {
+		return operation{}, fmt.Errorf("nobody has written %q with token %d", e.value, e.token)
+	}
+	return operation{process: process, call: events[start].At, end: forever, outcome: unknown, entry: e, index: position}, nil
+}
+
+// finalRead is a read of the register when all processes have ended.
+func finalRead(events []event, register []entry) operation {
 	o := operation{process: "test", reads: true, index: len(register)}
 	if len(events) > 0 {
 		o.call = events[len(events)-1].At + 1
@@ -117,7 +138,7 @@ func lastly(events []event, register []entry) operation {
 	return o
 }
 
-// porcupine is the operation as the checker takes it.
+// porcupine is the operation in the form that the checker takes.
 func (o operation) porcupine() porcupine.Operation {
 	return porcupine.Operation{Input: o, Call: int64(o.call), Return: int64(o.end)}
 }

@@ -15,39 +15,40 @@ import (
 	"time"
 )
 
-// stopTimeout is for a candidate to end in good order. A release under a fault may take
-// its full time, three times over.
+// stopTimeout is how long a candidate may take to end gracefully. A release under a
+// fault may take its full time, three times over.
 const stopTimeout = 15 * time.Second
 
 // process is a candidate as the test sees it.
 //
-// It is the leader of a process group of its own, for two reasons: a signal to the
-// group reaches whatever is in it; and when the test binary dies, the kernel tells an
-// orphaned group with stopped members to hang up and continue, so that not even a
-// frozen candidate is left behind. Others end with their standard input.
+// Each candidate leads a process group of its own, for two reasons. A signal to the
+// group reaches everything in it. And when the test binary dies, the kernel sends
+// SIGHUP and SIGCONT to an orphaned group with stopped members, so not even a frozen
+// candidate is left behind. Candidates that are not frozen end when their standard
+// input does.
 type process struct {
 	label   string
 	history *history
 	cmd     *exec.Cmd
 	stdin   io.WriteCloser
-	stderr  bytes.Buffer // to be read once done is closed
+	stderr  bytes.Buffer // may be read once done is closed
 
 	done chan struct{} // closed when the process is reaped and all its events are in the history
-	err  error         // how it ended; to be read once done is closed
+	err  error         // how it ended; may be read once done is closed
 
 	mu     sync.Mutex // guards what follows
-	asked  bool       // to end
+	asked  bool       // to end, by SIGTERM
 	killed bool       // by the test, on purpose
 }
 
 // startProcess starts a candidate whose events go to h.
 func startProcess(label string, s settings, h *history) (*process, error) {
-	environment, err := s.environment()
+	environ, err := s.environ()
 	if err != nil {
 		return nil, err
 	}
 	p := &process{label: label, history: h, cmd: exec.Command(os.Args[0]), done: make(chan struct{})}
-	p.cmd.Env = environment
+	p.cmd.Env = environ
 	p.cmd.Stderr = &p.stderr
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
@@ -64,7 +65,7 @@ func startProcess(label string, s settings, h *history) (*process, error) {
 	return p, nil
 }
 
-// follow takes in the events of the process until it ends, and reaps it.
+// follow adds the events of the process to the history until it ends, and reaps it.
 func (p *process) follow(stdout io.Reader) {
 	defer close(p.done)
 	lines := bufio.NewReader(stdout)
@@ -75,7 +76,7 @@ func (p *process) follow(stdout io.Reader) {
 		}
 		var e event
 		if err := json.Unmarshal(line, &e); err != nil {
-			e = event{At: monotonic(), Kind: logged, Detail: fmt.Sprintf("no event: %q", line)}
+			e = event{At: monotonic(), Kind: logged, Detail: fmt.Sprintf("not an event: %q", line)}
 		}
 		e.Process = p.label + e.Process
 		p.history.add(e)
@@ -89,8 +90,8 @@ func (p *process) command(line string) error {
 	return err
 }
 
-// terminate asks the process to end, and returns when. It asks once: a second signal
-// would catch a process that no longer expects any.
+// terminate asks the process to end, and returns when. It asks only once: a second
+// signal would hit a process that no longer handles it.
 func (p *process) terminate() (time.Duration, error) {
 	p.mu.Lock()
 	asked := p.asked
@@ -102,13 +103,14 @@ func (p *process) terminate() (time.Duration, error) {
 	return p.signal(terminated, syscall.SIGTERM)
 }
 
-// freeze stops the process in its tracks.
+// freeze stops the process wherever it is.
 func (p *process) freeze() (time.Duration, error) { return p.signal(frozen, syscall.SIGSTOP) }
 
-// thaw lets it go on. What the process does afterwards has stamps after the one returned.
+// thaw lets it continue. What the process does afterwards has later times than the one
+// returned.
 func (p *process) thaw() (time.Duration, error) { return p.signal(thawed, syscall.SIGCONT) }
 
-// signal notes what is about to happen and makes it happen.
+// signal records what is about to happen and then sends the signal.
 func (p *process) signal(k kind, s os.Signal) (time.Duration, error) {
 	at := monotonic()
 	p.history.add(event{At: at, Process: p.label, Kind: k})
@@ -143,8 +145,8 @@ func (p *process) ended() bool {
 	}
 }
 
-// wait waits until the process has ended, kills it if that takes too long, and returns
-// what was wrong with its end.
+// wait waits until the process has ended and kills it if that takes too long. It
+// returns what was wrong with how it ended.
 func (p *process) wait() error {
 	select {
 	case <-p.done:

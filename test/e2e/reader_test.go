@@ -14,15 +14,16 @@ import (
 // readEvery is how often the test reads the guarded register.
 const readEvery = 100 * time.Millisecond
 
-// startReading reads the guarded register again and again until it is stopped.
-func (a *arena) startReading() (stop func()) {
+// startReading starts a goroutine that reads the guarded register again and again. The
+// function it returns stops the goroutine and waits for it.
+func (env *chaosEnvironment) startReading() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { // joined by stop
 		defer close(done)
 		for tick := time.NewTicker(readEvery); ctx.Err() == nil; <-tick.C {
-			if err := a.readOnce(ctx); err != nil && ctx.Err() == nil {
-				a.t.Errorf("reading the register: %v", err)
+			if err := env.readOnce(ctx); err != nil && ctx.Err() == nil {
+				env.t.Errorf("reading the register: %v", err)
 				return
 			}
 		}
@@ -30,13 +31,16 @@ func (a *arena) startReading() (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-func (a *arena) readOnce(ctx context.Context) error {
+func (env *chaosEnvironment) readOnce(ctx context.Context) error {
 	begun := monotonic()
-	length, last, err := a.resource.read(ctx)
-	if err == nil {
-		a.history.add(event{At: monotonic(), Begun: begun, Process: "test", Kind: read, Fence: last.token, Value: last.value, Seq: length})
+	length, last, err := env.resource.read(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	e := event{At: monotonic(), Begun: begun, Process: "test", Kind: read}
+	e.Fence, e.Value, e.Seq = last.token, last.value, length
+	env.history.add(e)
+	return nil
 }
 
 // read is what the register holds at one moment: how many writes it has accepted, and
@@ -49,7 +53,7 @@ func (r resource) read(ctx context.Context) (int, entry, error) {
 		return nil
 	})
 	if errors.Is(err, redis.Nil) {
-		return 0, entry{}, nil // nothing was written yet
+		return 0, entry{}, nil // nothing has been written yet
 	}
 	if err != nil {
 		return 0, entry{}, err

@@ -7,19 +7,19 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// judgement bounds the search for an order that explains a history. Segments are short,
-// so it is far more than a good history takes; the search for one that does not exist
-// can be long.
-const judgement = time.Minute
+// searchLimit bounds the search for an order that explains a history. Segments are
+// short, so a good history needs far less. When no order exists, the search can be
+// long.
+const searchLimit = time.Minute
 
-// registerState is what the guarded register is at one moment: how many writes it has
-// accepted, and the last of them, whose token is the highest.
+// registerState is the guarded register at one moment: how many writes it has accepted,
+// and the last of them, whose token is the highest.
 type registerState struct {
 	length int
 	entry
 }
 
-// registerModel says what a register that begins in a state may answer.
+// registerModel says how a register may answer that begins in the given state.
 func registerModel(begin registerState) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return begin },
@@ -30,7 +30,7 @@ func registerModel(begin registerState) porcupine.Model {
 	}
 }
 
-// step applies an operation and reports whether its answer fits.
+// step applies an operation and reports whether its answer fits the state.
 func (s registerState) step(o operation) (bool, registerState) {
 	if o.reads {
 		return s == registerState{o.index, o.entry}, s
@@ -42,11 +42,11 @@ func (s registerState) step(o operation) (bool, registerState) {
 }
 
 // linearizability looks for an order of all operations on the register that explains
-// each answer, with every operation between its call and its answer. That it found none
-// in time is a violation too: nothing is shown.
+// every answer and puts each operation between its call and its answer. If it finds no
+// order in time, that is a violation too, because nothing has been shown.
 func linearizability(events []event, register []entry) []violation {
 	all, found := operations(events, register)
-	limit := time.Now().Add(judgement)
+	limit := time.Now().Add(searchLimit)
 	for _, s := range segments(all) {
 		if v, ok := s.judge(time.Until(limit)); !ok {
 			found = append(found, v)
@@ -55,26 +55,27 @@ func linearizability(events []event, register []entry) []violation {
 	return found
 }
 
-// judge decides about one segment.
+// judge looks for an order of the operations of one segment.
 func (s segment) judge(within time.Duration) (violation, bool) {
 	var operations []porcupine.Operation
 	for _, o := range s.operations {
 		operations = append(operations, o.porcupine())
 	}
 	last := s.operations[len(s.operations)-1]
-	result, info := porcupine.CheckOperationsVerbose(registerModel(s.begin), operations, max(within, time.Nanosecond)) // 0 is without limit
+	within = max(within, time.Nanosecond) // 0 would be no limit
+	result, info := porcupine.CheckOperationsVerbose(registerModel(s.begin), operations, within)
 	switch result {
 	case porcupine.Ok:
 		return violation{}, true
 	case porcupine.Unknown:
 		return violation{ruleAtomic, fmt.Sprintf("undecided: %d operations before the %v", len(operations), last), last.call}, false
 	}
-	o := s.inexplicable(info)
+	o := s.unexplained(info)
 	return violation{ruleAtomic, fmt.Sprintf("no order explains the %v", o), o.call}, false
 }
 
-// inexplicable is the first operation that the longest explanation leaves out.
-func (s segment) inexplicable(info porcupine.LinearizationInfo) operation {
+// unexplained is the first operation that the longest partial order leaves out.
+func (s segment) unexplained(info porcupine.LinearizationInfo) operation {
 	var longest []int
 	for _, ids := range info.PartialLinearizations()[0] {
 		if len(ids) > len(longest) {

@@ -1,9 +1,9 @@
 -- Writes a value to the guarded register, unless its token is lower than the highest
--- seen, and at the same moment to the control, which does not look.
+-- seen, and at the same time to the control, which does not check the token.
 --
 -- KEYS[1]  the highest token seen
 -- KEYS[2]  the register: a list of what was accepted
--- KEYS[3]  the control: a list of all
+-- KEYS[3]  the control: a list of everything
 -- ARGV[1]  token, below 2^53
 -- ARGV[2]  value
 --

@@ -18,7 +18,7 @@ var resourceSource string
 var resourceScript = redis.NewScript(resourceSource)
 
 // resource is what a leader's work writes to: a register that rejects tokens lower than
-// the highest it has seen, and a control that takes everything. Both are on a Redis
+// the highest it has seen, and a control that accepts everything. Both are on a Redis
 // server of their own, which stands for any store that can compare and write in one
 // step.
 type resource struct{ client *redis.Client }
@@ -29,16 +29,16 @@ const (
 	controlKey  = "control"
 )
 
-// write reports whether the register has accepted the value.
+// write writes a value to both and reports whether the register has accepted it.
 func (r resource) write(ctx context.Context, token int64, value string) (bool, error) {
 	keys := []string{highestKey, registerKey, controlKey}
 	return resourceScript.Run(ctx, r.client, keys, token, value).Bool()
 }
 
-// register is what the register has accepted, in order.
+// register returns what the register has accepted, in order.
 func (r resource) register(ctx context.Context) ([]entry, error) { return r.entries(ctx, registerKey) }
 
-// control is everything that was written, in order.
+// control returns everything that was written, in order.
 func (r resource) control(ctx context.Context) ([]entry, error) { return r.entries(ctx, controlKey) }
 
 func (r resource) entries(ctx context.Context, key string) ([]entry, error) {

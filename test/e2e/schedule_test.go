@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// some takes the first n steps of a schedule.
-func some(seed uint64, n int) []step {
+// firstSteps returns the first n steps of a schedule.
+func firstSteps(seed uint64, n int) []step {
 	var steps []step
 	for s := range schedule(seed, time.Second) {
 		if steps = append(steps, s); len(steps) == n {
@@ -18,10 +18,10 @@ func some(seed uint64, n int) []step {
 }
 
 func TestScheduleDependsOnTheSeedAlone(t *testing.T) {
-	if !slices.Equal(some(1, 500), some(1, 500)) {
+	if !slices.Equal(firstSteps(1, 500), firstSteps(1, 500)) {
 		t.Error("two schedules with one seed differ")
 	}
-	if slices.Equal(some(1, 500), some(2, 500)) {
+	if slices.Equal(firstSteps(1, 500), firstSteps(2, 500)) {
 		t.Error("two schedules with two seeds are the same")
 	}
 }
@@ -29,9 +29,9 @@ func TestScheduleDependsOnTheSeedAlone(t *testing.T) {
 func TestScheduleBeginsWithEachKindOnce(t *testing.T) {
 	for seed := range uint64(20) {
 		seen := make(map[faultKind]int)
-		calms := (len(faultClasses) - 1) / calmsIn
-		for _, s := range some(seed, len(faultClasses)+calms) {
-			if !s.calm {
+		quiet := (len(faultClasses) - 1) / quietEvery
+		for _, s := range firstSteps(seed, len(faultClasses)+quiet) {
+			if !s.quiet {
 				seen[s.kind]++
 			}
 		}
@@ -43,11 +43,11 @@ func TestScheduleBeginsWithEachKindOnce(t *testing.T) {
 	}
 }
 
-func TestScheduleShowsEachKindWithinHalfAMinute(t *testing.T) {
+func TestScheduleHasEachKindWithinHalfAMinute(t *testing.T) {
 	for seed := range uint64(100) {
 		begun := 0
 		for s := range schedule(seed, 600*time.Millisecond) {
-			if !s.calm {
+			if !s.quiet {
 				begun++
 			}
 			if begun == len(faultClasses) {
@@ -62,20 +62,21 @@ func TestScheduleShowsEachKindWithinHalfAMinute(t *testing.T) {
 
 func TestScheduleKeepsFaultsApart(t *testing.T) {
 	for seed := range uint64(20) {
-		var held []step // that may still hold
-		for _, s := range some(seed, 1000) {
-			held = slices.DeleteFunc(held, func(h step) bool { return h.at+h.hold < s.at })
-			if s.calm && len(held) > 0 {
-				t.Fatalf("seed %d: calm at %v under %v", seed, s.at, held)
+		var active []step
+		for _, s := range firstSteps(seed, 1000) {
+			active = slices.DeleteFunc(active, func(other step) bool { return other.at+other.hold < s.at })
+			if s.quiet && len(active) > 0 {
+				t.Fatalf("seed %d: a quiet period at %v during %v", seed, s.at, active)
 			}
-			if len(held) >= atOnce {
-				t.Fatalf("seed %d: %v at %v on top of %v", seed, s, s.at, held)
+			if len(active) >= atOnce {
+				t.Fatalf("seed %d: %v at %v, too many besides %v", seed, s, s.at, active)
 			}
-			if s.place == atRedis && !s.calm && slices.ContainsFunc(held, func(h step) bool { return h.place == atRedis && h.at+h.hold >= s.at }) {
-				t.Fatalf("seed %d: %v at %v during another fault at Redis: %v", seed, s, s.at, held)
+			busy := func(other step) bool { return other.place == atRedis && other.at+other.hold >= s.at }
+			if s.place == atRedis && !s.quiet && slices.ContainsFunc(active, busy) {
+				t.Fatalf("seed %d: %v at %v during another fault at Redis: %v", seed, s, s.at, active)
 			}
-			if !s.calm {
-				held = append(held, s)
+			if !s.quiet {
+				active = append(active, s)
 			}
 		}
 	}
@@ -83,13 +84,16 @@ func TestScheduleKeepsFaultsApart(t *testing.T) {
 
 func TestScheduleIsInOrderAndWithinItsBounds(t *testing.T) {
 	var last time.Duration
-	for _, s := range some(7, 1000) {
+	for _, s := range firstSteps(7, 1000) {
 		if s.at < last {
 			t.Fatalf("%v at %v after %v", s, s.at, last)
 		}
 		last = s.at
 		least, most := time.Duration(s.least*1e9), time.Duration(s.most*1e9)
-		if !s.calm && (s.hold < least || s.hold > most || s.target < theLeader || s.target >= candidates || s.dose < 1 || s.dose > 5) {
+		if s.quiet {
+			continue
+		}
+		if s.hold < least || s.hold > most || s.target < theLeader || s.target >= candidates || s.strength < 1 || s.strength > 5 {
 			t.Errorf("%+v", s)
 		}
 	}

@@ -2,23 +2,25 @@ package e2e
 
 import "time"
 
-// segment is a stretch of a history of the register that can be judged by itself: it
-// begins in a known state and ends with a read during which nothing else was under way,
-// so that whatever is in it is over before the next segment begins.
+// segment is a part of the register's history that can be judged on its own. It begins
+// in a known state and ends with a read during which no other operation was in flight,
+// so everything in it is over before the next segment begins.
 type segment struct {
 	begin      registerState
 	operations []operation
 }
 
-// segments cuts operations, which are in order of their calls and end with a read, at
-// each read that is alone. Writes without an answer would be under way for ever; they
-// go where the register says that they took effect. That is a choice of one possible
-// order among others: if it fits, there is one that fits.
+// segments cuts operations at each read that runs alone. The operations are in order of
+// their calls and end with a read.
+//
+// A write without an answer never ends, so it would be in flight during every later
+// read. It goes into the segment in which, by the register, it took effect. That is one
+// possible order among others; if it explains the history, some order does.
 func segments(all []operation) []segment {
-	open, answered := split(all)
+	unanswered, answered := split(all)
 	var cut []segment
 	var current segment
-	var busy time.Duration // until when something that came before was under way
+	var busy time.Duration // when the last of the earlier operations ended
 	for i, o := range answered {
 		current.operations = append(current.operations, o)
 		alone := o.call > busy && (i+1 == len(answered) || answered[i+1].call > o.end)
@@ -28,27 +30,27 @@ func segments(all []operation) []segment {
 		}
 		busy = max(busy, o.end)
 	}
-	for _, o := range open {
-		insertOpen(cut, o)
+	for _, o := range unanswered {
+		insertUnanswered(cut, o)
 	}
 	return cut
 }
 
-// split tells writes without an answer from the rest.
-func split(all []operation) (open, answered []operation) {
+// split separates writes without an answer from everything else.
+func split(all []operation) (unanswered, answered []operation) {
 	for _, o := range all {
 		if o.end == forever {
-			open = append(open, o)
+			unanswered = append(unanswered, o)
 		} else {
 			answered = append(answered, o)
 		}
 	}
-	return open, answered
+	return unanswered, answered
 }
 
-// insertOpen puts a write without an answer into the segment whose last read is the
-// first to have seen it.
-func insertOpen(cut []segment, o operation) {
+// insertUnanswered puts a write without an answer into the first segment whose final
+// read has seen it.
+func insertUnanswered(cut []segment, o operation) {
 	for i := range cut {
 		operations := cut[i].operations
 		if operations[len(operations)-1].index > o.index {

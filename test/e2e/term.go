@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// forever is when a term ends of which no end is known.
+// forever is the end of a term, or of an operation, that has no known end.
 const forever = time.Duration(math.MaxInt64)
 
-// term is one call of OnStartedLeading, up to the call of OnStoppedLeading or the death
-// of its process.
+// term is one call of OnStartedLeading, until OnStoppedLeading is called or the process
+// dies.
 type term struct {
 	process    string
 	fence      int64
@@ -26,7 +26,7 @@ func (t term) String() string { return fmt.Sprintf("%s's term with fence %d", t.
 func pairing(events []event) ([]term, []violation) {
 	var terms []term
 	var found []violation
-	complain := func(at time.Duration, format string, args ...any) {
+	report := func(at time.Duration, format string, args ...any) {
 		found = append(found, violation{rulePairing, fmt.Sprintf(format, args...), at})
 	}
 	open := make(map[string]*term)
@@ -34,11 +34,11 @@ func pairing(events []event) ([]term, []violation) {
 		t := open[e.Process]
 		switch {
 		case e.Kind == started && t != nil:
-			complain(e.At, "%s started again in the middle of %v", e.Process, t)
+			report(e.At, "%s started again during %v", e.Process, t)
 		case e.Kind == started:
 			open[e.Process] = &term{process: e.Process, fence: e.Fence, start: e.At, end: forever}
 		case e.Kind == stopped && t == nil:
-			complain(e.At, "%s stopped without a start", e.Process)
+			report(e.At, "%s stopped without a start", e.Process)
 		case (e.Kind == stopped || e.Kind == killed) && t != nil:
 			t.end = e.At
 			terms = append(terms, *t)
@@ -46,7 +46,7 @@ func pairing(events []event) ([]term, []violation) {
 		}
 	}
 	for _, t := range open {
-		complain(t.start, "%v has no stop", t)
+		report(t.start, "%v has no stop", t)
 		terms = append(terms, *t)
 	}
 	slices.SortFunc(terms, func(a, b term) int { return cmp.Compare(a.start, b.start) })

@@ -15,26 +15,25 @@ import (
 // writeTimeout bounds a write to the guarded resource, which no fault touches.
 const writeTimeout = 5 * time.Second
 
-// worker does what a leader of a test does: it writes to the guarded resource again and
-// again.
+// worker does a leader's work: it writes to the guarded resource again and again.
 type worker struct {
-	voice
+	observer
 	settings
 	resource resource
 	seq      atomic.Int64
-	queues   sync.WaitGroup // late writes under way
+	queues   sync.WaitGroup // late writes in flight
 }
 
 // lead is OnStartedLeading.
 func (w *worker) lead(ctx context.Context, term leader.Term) {
-	w.say(event{Kind: started, Fence: term.FenceToken()})
+	w.report(event{Kind: started, Fence: term.FenceToken()})
 	w.work(ctx, term)
-	w.say(event{Kind: cancelled, Detail: fmt.Sprint(context.Cause(ctx))})
+	w.report(event{Kind: cancelled, Detail: fmt.Sprint(context.Cause(ctx))})
 	time.Sleep(w.Drain)
-	// The queue of writes outlives the work, as a careless program's would: what it
-	// still sends carries the old token.
+	// As in a careless program, the queue of writes outlives the work. What it still
+	// sends carries the old token.
 	w.queues.Go(func() { w.writeLate(term) })
-	w.say(event{Kind: returned})
+	w.report(event{Kind: returned})
 }
 
 // work writes until the worker sees that the term is over.
@@ -49,12 +48,12 @@ func (w *worker) work(ctx context.Context, term leader.Term) {
 	}
 }
 
-// mayWrite looks before a write in the way the settings say.
+// mayWrite checks whether the term is over, in the way that the settings say.
 func (w *worker) mayWrite(ctx context.Context, term leader.Term) bool {
-	switch w.Look {
-	case lookAtErr:
+	switch w.EndCheck {
+	case checkErr:
 		return ctx.Err() == nil
-	case lookAtCheck:
+	case checkTerm:
 		return term.Check() == nil
 	}
 	select {
@@ -65,10 +64,10 @@ func (w *worker) mayWrite(ctx context.Context, term leader.Term) bool {
 	}
 }
 
-// pause waits until the next write is due. A worker that looks before each write need
-// not be woken.
+// pause waits until the next write is due. Only a worker that watches ctx.Done() wakes
+// up earlier.
 func (w *worker) pause(ctx context.Context) {
-	if w.Look != lookAtDone {
+	if w.EndCheck != checkDone {
 		time.Sleep(w.WriteEvery)
 		return
 	}
@@ -87,8 +86,8 @@ func (w *worker) writeLate(term leader.Term) {
 	}
 }
 
-// write writes once. Whether the term has ended is not its business: that is what the
-// token is for.
+// write writes once. It does not ask whether the term is over: that is what the token
+// is for.
 func (w *worker) write(term leader.Term) {
 	e := event{Kind: wrote, Fence: term.FenceToken(), Seq: int(w.seq.Add(1)), Begun: monotonic()}
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
@@ -99,5 +98,5 @@ func (w *worker) write(term leader.Term) {
 		e.Detail = err.Error()
 	}
 	e.Accepted = accepted
-	w.say(e)
+	w.report(e)
 }

@@ -1,5 +1,5 @@
-// Package election is what the examples of loggers have in common: a candidate that
-// leads once.
+// Package election is what the programs for each logger share: a candidate that leads
+// once.
 package election
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/redisleader/redisleader/redislock"
 )
 
-// Run lets a candidate that logs to logger become the leader, work, and step down, on a
-// Redis in this process.
+// Run lets a candidate that logs to logger become leader, work and step down, on a Redis
+// in this process.
 func Run(ctx context.Context, logger logr.Logger) error {
 	server := miniredis.NewMiniRedis()
 	server.ClockTTL(true) // otherwise its clock stands still, and no lease ever runs out
@@ -33,7 +33,8 @@ func Run(ctx context.Context, logger logr.Logger) error {
 		Identity: "replica-1",
 		Logger:   logger,
 		Callbacks: leader.Callbacks{
-			OnStartedLeading: func(context.Context, leader.Term) { cancel() }, // the work is done, and so is the program
+			// The work is done, and so is the program.
+			OnStartedLeading: func(context.Context, leader.Term) { cancel() },
 		},
 	})
 }

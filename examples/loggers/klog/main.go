@@ -2,7 +2,7 @@
 //
 //	go run ./klog
 //
-// The elector's V(1), which has each repeated error, shows with -v=1.
+// The elector logs repeated errors at V(1), which shows with -v=1.
 package main
 
 import (

@@ -31,11 +31,12 @@ func TestLines(t *testing.T) {
 	}
 	klog.Flush()
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], `"Became leader"`) || !strings.Contains(lines[1], `"Stopped leading"`) {
+	want := []string{`"Became leader"`, `"Term ended"`, `"Lock released"`}
+	if len(lines) != len(want) {
 		t.Fatalf("%q", lines)
 	}
-	for _, line := range lines {
-		if !strings.HasPrefix(line, "I") || !strings.Contains(line, `name="report-scheduler" identity="replica-1" fence=`) {
+	for i, line := range lines {
+		if !strings.HasPrefix(line, "I") || !strings.Contains(line, want[i]) || !strings.Contains(line, `name="report-scheduler" identity="replica-1" fence=`) {
 			t.Errorf("%s", line)
 		}
 	}

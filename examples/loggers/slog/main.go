@@ -2,8 +2,8 @@
 //
 //	go run ./slog
 //
-// The elector's V(1), which has each repeated error, is slog's level -1, between Info
-// and Debug.
+// The elector logs repeated errors at V(1), which is slog's level -1, between Info and
+// Debug.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// newLogger needs no more than what is in slog and logr.
+// newLogger needs nothing but slog and logr.
 func newLogger(w io.Writer, level slog.Level) logr.Logger {
 	return logr.FromSlogHandler(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 }

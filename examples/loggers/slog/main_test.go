@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"testing"
 
 	"github.com/redisleader/redisleader/examples/loggers/election"
@@ -29,7 +30,7 @@ func TestLines(t *testing.T) {
 		}
 		messages = append(messages, entry.Msg)
 	}
-	if len(messages) != 2 || messages[0] != "Became leader" || messages[1] != "Stopped leading" {
+	if want := []string{"Became leader", "Term ended", "Lock released"}; !slices.Equal(messages, want) {
 		t.Errorf("messages %q", messages)
 	}
 }

@@ -2,7 +2,7 @@
 //
 //	go run ./zap
 //
-// The elector's V(1), which has each repeated error, is zap's debug level.
+// The elector logs repeated errors at V(1), which is zap's debug level.
 package main
 
 import (
@@ -26,8 +26,7 @@ func main() {
 	}
 }
 
-// newLogger puts a sink of logr before a zap.Logger, which may as well be the one that
-// the program has.
+// newLogger wraps a zap.Logger, which can be the one that your program already has.
 func newLogger(w io.Writer, level zapcore.Level) logr.Logger {
 	encoder := zapcore.NewJSONEncoder(zap.NewProductionEncoderConfig())
 	return zapr.NewLogger(zap.New(zapcore.NewCore(encoder, zapcore.AddSync(w), level)))

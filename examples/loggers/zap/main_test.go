@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"go.uber.org/zap/zapcore"
@@ -30,7 +31,7 @@ func TestLines(t *testing.T) {
 		}
 		messages = append(messages, entry.Msg)
 	}
-	if len(messages) != 2 || messages[0] != "Became leader" || messages[1] != "Stopped leading" {
+	if want := []string{"Became leader", "Term ended", "Lock released"}; !slices.Equal(messages, want) {
 		t.Errorf("messages %q", messages)
 	}
 }

@@ -1,7 +1,9 @@
 /*
- * Preloaded into a redis-server, it sets the wall clock that the server sees forward, or back, by the number of microseconds
- * that the file CLOCK_SKEW_FILE holds: a 64-bit integer in this machine's byte order, which a test changes while the server
- * runs. Clocks that count from some start, such as CLOCK_MONOTONIC, are left alone, as they are by a step of the real clock.
+ * Preloaded into a redis-server, this library shifts the wall clock that the server
+ * sees by the number of microseconds in the file CLOCK_SKEW_FILE: a signed 64-bit
+ * integer in this machine's byte order, which a test changes while the server runs.
+ * Clocks such as CLOCK_MONOTONIC stay as they are, as they do when the real wall clock
+ * is set.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -27,7 +29,7 @@ __attribute__((constructor)) static void map_skew(void) {
   skew = page;
 }
 
-/* The system call itself, because the functions of libc are those that are replaced here. */
+/* Makes the system call itself, because this library replaces the functions of libc. */
 static int64_t now(long *nanoseconds) {
   struct timespec ts;
   syscall(SYS_clock_gettime, CLOCK_REALTIME, &ts);
