@@ -1,11 +1,15 @@
-// Command mutants breaks the library on purpose and sees whether its tests notice. Each
-// patch beside it is one mutant: it is applied to a fresh copy of the tree, and the
-// tests that its header names have to fail. If they pass, all tests of redislock and
-// leader get their chance; if these pass too, the mutant has survived, and a test is
-// missing.
+// Command mutants breaks the library on purpose and checks that its tests notice. Each
+// patch beside it is one mutant. The command applies the patch to a copy of the module
+// and runs the tests that the header of the patch names, one of which has to fail. If
+// they pass, it runs all tests of the suites. If these pass too, the mutant has
+// survived: a test is missing.
 //
-// It exits with 1 if a mutant survives, if the tests fail without any, or if a patch
-// does not apply or compile.
+// A patch has to fit exactly, because git apply allows no fuzz. Its lines may have
+// moved, as long as their text is the same; -check reports that, so that a patch which
+// has slipped to a similar place is noticed.
+//
+// The exit status is 1 if a mutant survives, if the tests fail without any, or if a
+// patch does not apply or compile or names a test that does not exist.
 package main
 
 import (
@@ -17,110 +21,80 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"sync"
+	"syscall"
 	"time"
 )
 
+// options are the flags of the command.
+type options struct {
+	only     string
+	list     bool
+	check    bool
+	parallel int
+	baseline bool
+	verbose  bool
+}
+
 func main() {
-	only := flag.String("only", "", "run the mutants whose name matches this regular expression")
-	parallel := flag.Int("parallel", max(1, runtime.NumCPU()/4), "mutants at a time; the tests have timing to watch and need room")
-	unchecked := flag.Bool("unchecked", false, "do not run all tests without a mutation first, to save a minute while working on a mutant")
-	verbose := flag.Bool("v", false, "print what the tests print")
+	var o options
+	flag.StringVar(&o.only, "only", "", "use the mutants whose names match this regular expression")
+	flag.BoolVar(&o.list, "list", false, "print the mutants, the tests that they name and what they break, and run nothing")
+	flag.BoolVar(&o.check, "check", false, "check that the patches apply, compile and name tests that exist, and run no tests")
+	flag.IntVar(&o.parallel, "parallel", max(1, runtime.NumCPU()/4),
+		"how many mutants to test at a time; the tests depend on timing and need room")
+	flag.BoolVar(&o.baseline, "baseline", true,
+		"first run all tests without a mutation; -baseline=false saves a minute while working on a mutant")
+	flag.BoolVar(&o.verbose, "v", false, "print the output of the tests")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ok, err := run(ctx, *only, *parallel, !*unchecked, *verbose)
-	if err != nil {
+	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
-	}
-	if err != nil || !ok {
 		stop()
 		os.Exit(1)
 	}
 }
 
-// run prints the verdict on each mutant and reports whether all of them were killed.
-func run(ctx context.Context, only string, parallel int, check, verbose bool) (bool, error) {
-	match, err := regexp.Compile(only)
+// run does what the flags ask for. It returns an error if anything is not as it should
+// be.
+func run(ctx context.Context, o options) error {
+	only, err := regexp.Compile(o.only)
 	if err != nil {
-		return false, err
+		return err
 	}
 	root, err := findRoot()
 	if err != nil {
-		return false, err
+		return err
 	}
-	mutants, err := readMutants(filepath.Join(root, "test", "mutants"), match)
+	mutants, err := readMutants(filepath.Join(root, "test", "mutants"), only)
 	if err != nil {
-		return false, err
+		return err
+	}
+	if o.list {
+		list(mutants)
+		return nil
 	}
 	temp, err := os.MkdirTemp("", "mutants")
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer func() { _ = os.RemoveAll(temp) }()
-	begin := time.Now()
-	// The tree as it is now, whatever somebody edits meanwhile. A test that fails there
-	// kills nothing.
+	// All mutants start from the tree as it is now, even if somebody edits
+	// it while the run goes on.
 	original, err := newTree(root, filepath.Join(temp, "original"))
 	if err != nil {
-		return false, err
+		return err
 	}
-	if check {
-		if v := original.testAll(ctx, verbose); v != (verdict{}) {
-			return false, fmt.Errorf("without a mutation: %v", v)
-		}
-		fmt.Printf("%-44s passes all tests (%.0f s)\n", "without a mutation", time.Since(begin).Seconds())
-	}
-	verdicts := judgeAll(ctx, original.dir, temp, mutants, parallel, verbose)
-	return summarize(mutants, verdicts, time.Since(begin)), ctx.Err()
+	return runner{original, temp, o}.run(ctx, mutants)
 }
 
-// judgeAll judges some mutants at a time, each in a directory of its own, and prints
-// each verdict as it comes.
-func judgeAll(ctx context.Context, root, temp string, mutants []mutant, parallel int, verbose bool) []verdict {
-	verdicts := make([]verdict, len(mutants))
-	next := make(chan int)
-	var all sync.WaitGroup
-	for worker := range parallel {
-		all.Go(func() {
-			base := filepath.Join(temp, fmt.Sprint(worker))
-			for i := range next {
-				begin := time.Now()
-				verdicts[i] = judge(ctx, root, base, mutants[i], verbose)
-				fmt.Printf("%-44s %s (%.0f s)\n", mutants[i].name, verdicts[i], time.Since(begin).Seconds())
-			}
-		})
+func list(mutants []mutant) {
+	for _, m := range mutants {
+		fmt.Printf("%s\n    %s %s\n    %s\n", m.name, m.pkg, m.run, m.what)
 	}
-	for i := range mutants {
-		if ctx.Err() != nil {
-			break
-		}
-		next <- i
-	}
-	close(next)
-	all.Wait()
-	return verdicts
 }
 
-// summarize prints the counts, and those of the mutants that were not killed with what
-// they break.
-func summarize(mutants []mutant, verdicts []verdict, took time.Duration) bool {
-	killed := 0
-	for _, v := range verdicts {
-		if v.killedBy != "" {
-			killed++
-		}
-	}
-	fmt.Printf("\n%d of %d mutants killed in %s\n", killed, len(mutants), took.Round(time.Second))
-	for i, v := range verdicts {
-		if v.killedBy == "" {
-			fmt.Printf("\n%s: %s\n    %s\n", mutants[i].name, v, mutants[i].what)
-		}
-	}
-	return killed == len(mutants)
-}
-
-// findRoot is the directory of the module, from here upwards.
+// findRoot is the directory of the module: this one, or one above it.
 func findRoot() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -134,3 +108,6 @@ func findRoot() (string, error) {
 	}
 	return "", err
 }
+
+// seconds is the time since begin, for the end of a line.
+func seconds(begin time.Time) string { return fmt.Sprintf("(%.0f s)", time.Since(begin).Seconds()) }
