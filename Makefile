@@ -22,7 +22,7 @@ modules: deps
 
 ## stress: the state machine and the lock, COUNT times, under the race detector
 stress: deps
-	go test -race -count=$(COUNT) -timeout=60m -skip='^TestBrowser' ./internal/... ./redislock ./metrics ./leader
+	go test -race -count=$(COUNT) -timeout=60m -skip='^TestBrowser' ./internal/... ./redislock/... ./metrics ./leader/...
 
 ## chaos: random faults for CHAOS; SEED=n repeats a schedule, an empty one draws a fresh seed and prints it first
 chaos: deps
@@ -34,7 +34,7 @@ mutants: deps
 
 ## acl: lock and elector as the Redis user of the ACL line in docs/operating.md
 acl: deps
-	LEAST_PRIVILEGE=1 go test -count=1 -timeout=5m ./redislock ./leader
+	LEAST_PRIVILEGE=1 go test -count=1 -timeout=5m ./redislock/... ./leader
 
 ## bench: side by side with raw go-redis and other libraries; writes docs/performance.md
 bench: deps
