@@ -64,8 +64,8 @@ func (c *candidate) obtain(ctx context.Context, opt redislock.Options) (lock, er
 	ctx, cancel := context.WithTimeout(ctx, c.timing.acquire)
 	defer cancel()
 	opt.Metadata = c.record
-	opt.FenceKey = FenceKey(c.cfg.KeyPrefix, c.cfg.Name)
-	opt.FenceFloor = max(opt.FenceFloor, c.highest)
+	opt.FenceKey = c.fenceKey
+	opt.FenceFloor = max(opt.FenceFloor, c.highest.Load())
 	opt.FenceClock = true
 	opt.Announce = true
 	return c.locker.Obtain(ctx, c.key, c.timing.lease, &opt)

@@ -13,7 +13,6 @@ import (
 type candidate struct {
 	*Elector
 
-	highest     int64          // fencing token seen
 	short       int            // how many terms in a row ended as soon as they had begun
 	explained   bool           // the log says that work must not return early
 	foreign     string         // the type of a key that is no lock, but in its place; otherwise ""
@@ -26,7 +25,6 @@ type candidate struct {
 func newCandidate(e *Elector) *candidate {
 	return &candidate{
 		Elector:     e,
-		highest:     e.highest.Load(),
 		errors:      errorLog{logger: e.cfg.Logger, over: "Redis answers again"},
 		tokenErrors: errorLog{logger: e.cfg.Logger, over: "The fencing token is usable again"},
 		wait:        wait{locker: e.locker, key: e.key, logger: e.cfg.Logger},
@@ -75,8 +73,7 @@ func (c *candidate) pauseAfter(t *term, reason error) time.Duration {
 
 // sawToken notes a fencing token. Those of this candidate's later terms will be higher.
 func (c *candidate) sawToken(token int64) {
-	c.highest = max(c.highest, token)
-	c.Elector.highest.Store(c.highest)
+	c.highest.Store(max(c.highest.Load(), token))
 }
 
 // leadership is one period of holding the lock, from its acquisition to its release. It

@@ -16,12 +16,13 @@ import (
 // goroutines.
 type Elector struct {
 	// What New has set, which does not change.
-	cfg    Config
-	timing timing
-	locker locker
-	key    string // of the lock
-	record string // the leader record of this candidate
-	now    func() clock.Instant
+	cfg      Config
+	timing   timing
+	locker   locker
+	key      string // of the lock
+	fenceKey string // of the counter of fencing tokens
+	record   string // the leader record of this candidate
+	now      func() clock.Instant
 
 	// What any goroutine may read. The goroutine of Run writes it.
 	running   atomic.Bool
@@ -60,12 +61,13 @@ func newElector(l locker, cfg Config, now func() clock.Instant) *Elector {
 	cfg.Metadata = maps.Clone(cfg.Metadata)
 	cfg.Logger = cfg.Logger.WithValues("name", cfg.Name, "identity", cfg.Identity)
 	e := &Elector{
-		cfg:    cfg,
-		timing: newTiming(cfg),
-		locker: l,
-		key:    LockKey(cfg.KeyPrefix, cfg.Name),
-		record: leaderRecord{cfg.Identity, cfg.Metadata}.encode(),
-		now:    now,
+		cfg:      cfg,
+		timing:   newTiming(cfg),
+		locker:   l,
+		key:      LockKey(cfg.KeyPrefix, cfg.Name),
+		fenceKey: FenceKey(cfg.KeyPrefix, cfg.Name),
+		record:   leaderRecord{cfg.Identity, cfg.Metadata}.encode(),
+		now:      now,
 	}
 	e.panics.logger = cfg.Logger
 	e.notifier.handler, e.notifier.panics = cfg.Callbacks.OnNewLeader, &e.panics
