@@ -102,15 +102,8 @@ func (n *notifier) join(timeout time.Duration) error {
 	n.mu.Lock()
 	ended := n.ended
 	n.mu.Unlock()
-	if ended == nil {
+	if ended == nil || closesWithin(ended, timeout) {
 		return nil
 	}
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
-	select {
-	case <-ended:
-		return nil
-	case <-timer.C:
-		return fmt.Errorf("%w: OnNewLeader", ErrDrainTimeout)
-	}
+	return fmt.Errorf("%w: OnNewLeader", ErrDrainTimeout)
 }

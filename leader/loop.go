@@ -34,15 +34,7 @@ func Every(ctx context.Context, d time.Duration, f func(ctx context.Context) err
 // at the clocks after the wait: it never returns nil once the term has ended. A d of 0
 // or less is such a look without a wait.
 func Sleep(ctx context.Context, d time.Duration) error {
-	if d > 0 && ctx.Err() == nil {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-		}
-	}
-	if ctx.Err() != nil {
+	if !sleep(ctx, d) {
 		return context.Cause(ctx)
 	}
 	if term, ok := TermFromContext(ctx); ok {

@@ -95,20 +95,28 @@ func (w *work) lead() {
 // OnStoppedLeading logs comes after it. It does not wait for long, because a Logger or
 // an Observer that blocks must not keep OnStoppedLeading from running.
 func (w *work) awaitLog() {
-	const limit = time.Second
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-w.logged:
-	case <-timer.C:
-	}
+	closesWithin(w.logged, time.Second)
 }
 
+// closed reports whether a channel, on which nothing is sent, is closed.
 func closed(c <-chan struct{}) bool {
 	select {
 	case <-c:
 		return true
 	default:
+		return false
+	}
+}
+
+// closesWithin waits until such a channel is closed, and reports false if it is not within
+// limit.
+func closesWithin(c <-chan struct{}, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-c:
+		return true
+	case <-timer.C:
 		return false
 	}
 }
