@@ -16,15 +16,9 @@ var shared *redistest.Server
 // sets it.
 var ServerStarted func(addr string)
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(suite{m}) }
-
-// suite runs the tests between the start and the end of the shared server.
-type suite struct{ *testing.M }
-
-func (s suite) Run() int {
-	var tb lifetime
-	defer tb.end()
-	shared = redistest.Start(&tb)
-	ServerStarted(shared.Addr())
-	return s.M.Run()
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(redistest.Suite{Tests: m, Started: func(s *redistest.Server) {
+		shared = s
+		ServerStarted(s.Addr())
+	}})
 }

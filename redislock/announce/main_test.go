@@ -12,14 +12,6 @@ import (
 // this run.
 var redisAddr string
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(suite{m}) }
-
-// suite runs the tests between the start and the end of the server of the examples.
-type suite struct{ *testing.M }
-
-func (s suite) Run() int {
-	var tb lifetime
-	defer tb.end()
-	redisAddr = redistest.Start(&tb).Addr()
-	return s.M.Run()
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(redistest.Suite{Tests: m, Started: func(s *redistest.Server) { redisAddr = s.Addr() }})
 }
