@@ -1,47 +1,17 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/redisleader/redisleader/internal/exampletest"
 	"github.com/redisleader/redisleader/internal/redistest"
 )
 
-// play plays the show, as the program does, and returns its output and exit status.
-func play(t *testing.T, args ...string) (string, int) {
-	t.Helper()
-	executable, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, executable, args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "REDIS_URL=") })
-	temporary := t.TempDir()
-	cmd.Env = append(cmd.Env, "DEMO=play", "TMPDIR="+temporary)
-	cmd.WaitDelay = 5 * time.Second // a replica that is left behind must not keep the test waiting
-	output, err := cmd.CombinedOutput()
-	if err != nil && !errors.As(err, new(*exec.ExitError)) {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	if left, err := filepath.Glob(filepath.Join(temporary, "*")); err != nil || len(left) != 0 {
-		t.Errorf("left behind: %q, %v", left, err)
-	}
-	return string(output), cmd.ProcessState.ExitCode()
-}
-
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	output, status := play(t)
+	output, status := exampletest.Play(t)
 	if status != 0 {
 		t.Errorf("exit status %d:\n%s", status, output)
 	}
@@ -59,7 +29,7 @@ func TestDemo(t *testing.T) {
 func TestDemoOnRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, "--requirepass", "hidden-word")
-	output, status := play(t, "-redis", "redis://:hidden-word@"+server.Addr()+"/0")
+	output, status := exampletest.Play(t, "-redis", "redis://:hidden-word@"+server.Addr()+"/0")
 	if status != 0 || strings.Contains(output, "hidden-word") {
 		t.Errorf("exit status %d:\n%s", status, output)
 	}
@@ -70,7 +40,7 @@ func TestDemoOnRedis(t *testing.T) {
 
 func TestDemoFailsWithoutRedis(t *testing.T) {
 	t.Parallel()
-	output, status := play(t, "-redis", "redis://:hidden-word@127.0.0.1:1/0")
+	output, status := exampletest.Play(t, "-redis", "redis://:hidden-word@127.0.0.1:1/0")
 	if status != 1 || !strings.Contains(output, "-redis") || strings.Contains(output, "hidden-word") {
 		t.Errorf("exit status %d: %s", status, output)
 	}
